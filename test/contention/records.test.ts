@@ -125,6 +125,26 @@ test('two clients of two fixed windows use what comes back late, although these 
   assertKept(fleetAgainstIdeal(limits, [habits, habits], during), { part: 0.95, jain: 0.98, calls: 2.5 });
 });
 
+// A cancelled reservation leaves permits to requests of other sizes only if the bucket tells what it has until then.
+for (const [limitOf, kind, least] of [
+  [slidingWindow, 'a sliding window', 0.94],
+  [fixedWindow, 'a fixed window', 0.96],
+] as const)
+  test(`two clients use ${kind} beside a bucket, although they cancel most of their small and large requests`, () => {
+    const limits = [
+      limitOf({ permits: 57, interval: 708 }),
+      tokenBucket({ permits: 260, interval: 248, burst: 260 }),
+    ];
+    const costs = [
+      [10, 4],
+      [1, 1],
+      [1, 1],
+    ];
+    const habits = { ...waits, waiting: 5, costs, cancel: 0.83, cancelWithin: 165 };
+    const during = { ...manyWindows(limits[0], 20_000), seeds: 8 };
+    assertKept(fleetAgainstIdeal(limits, [habits, habits], during), { part: least, jain: 0.99, calls: 1 });
+  });
+
 // If small requests left nothing to a large one of several limits, it would never be granted.
 test('a large request of two limits is granted beside small ones of which most are refunded', () => {
   const limits = [
