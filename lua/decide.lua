@@ -25,6 +25,7 @@
 -- @include "ledger/state"
 -- @include "ledger/contenders"
 -- @include "ledger/grant"
+-- @include "ledger/ahead"
 -- @include "ledger/tickets"
 -- @include "ledger/order"
 
@@ -49,6 +50,10 @@ local strides, stride = nil, 0
 if paced then strides, stride = stridesOf(ledger, cost) end
 
 local t, wait, limiting = offer(ledger, instant, cost, stride, after, others == 0 and after == 0)
+if wait > 0 and #cost > 1 then
+  local ahead, soonest = offerAhead(ledger, instant, cost, stride, after, t, 0)
+  if ahead then t, wait = ahead, soonest end
+end
 -- A request that does not wait must not overtake clients that wait.
 local turns, inOrder = false, false
 if paced then turns, inOrder = orderOf(ledger, others) end

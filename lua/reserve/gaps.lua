@@ -1,43 +1,13 @@
 -- @include "reserve/holes"
 
--- Grants ahead of the reservations. The twin of src/stores/memory/gaps.ts, and of `offerAhead` in offer.ts.
+-- Grants ahead of the reservations. The twin of src/stores/memory/gaps.ts.
 
 -- The most requests that a call grants in this way, so that it takes little of the server.
 local MOST_GAPS = 64
 
-local takeGap, offerAhead
+local takeGap
 
 do
-  -- The first moment from `t` on that is free in the limits, each of which may move it, ahead of reservations further ahead than the
-  -- horizon.
-  local function freeFrom(ledger, instant, cost, t)
-    for i = 1, #cost do
-      local n, state, now = cost[i], ledger.limits[i], instant.now
-      if n > 0 then
-        local algebra = algebraOf(state.kind)
-        local moment = algebra.earliest(state, now, instant.at, n)
-        if moment <= now + horizon then
-          t = math.max(t, moment)
-        else
-          t = algebra.freeBefore(state, t, n)
-        end
-      end
-    end
-    return t
-  end
-
-  -- The same as `offer`, ahead of reservations further ahead than the horizon, for one request: those that wait for other limits of a
-  -- record would hold up clients that do not need these. All reservations keep their moments. Nothing if no moment earlier than
-  -- `before` is known.
-  function offerAhead(ledger, instant, cost, stride, after, before)
-    local frontier = stride > 0 and math.floor(frontierOf(ledger, cost)) or 0
-    local free = freeFrom(ledger, instant, cost, math.max(instant.now, ledger.pausedUntil, after, frontier))
-    local t = math.max(instant.at, free)
-    -- Written so that a NaN is no offer.
-    if not (t < before and freeFrom(ledger, instant, cost, t) <= t) then return end
-    return t, free <= instant.now and 0 or t * 1000 - instant.us
-  end
-
   local function hasGap(ledger, instant, cost, before, isFreed, hole)
     for i = 1, #cost do
       local n, state = cost[i], ledger.limits[i]

@@ -1,6 +1,7 @@
 -- @include "ledger/state"
 -- @include "ledger/contenders"
 -- @include "ledger/grant"
+-- @include "ledger/ahead"
 -- @include "ledger/move-up"
 -- @include "ledger/share"
 -- @include "ledger/tickets"

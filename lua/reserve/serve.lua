@@ -78,8 +78,8 @@ if not earlier then
       -- Without others, and with no reservation of this client, none stands.
       local t, wait = offer(ledger, instant, cost, stride, after, others == 0 and last == 0)
       local ahead, soonest
-      if paced and #ledger.limits > 1 and t > now + horizon then
-        ahead, soonest = offerAhead(ledger, instant, cost, stride, after, t)
+      if #ledger.limits > 1 and t > now + horizon then
+        ahead, soonest = offerAhead(ledger, instant, cost, stride, after, t, horizon)
         if ahead then t, wait = ahead, soonest end
       end
       -- A refunded reservation before `t` can be taken over without moving any other reservation.

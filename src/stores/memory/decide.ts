@@ -7,7 +7,7 @@ import { none } from './createLedger.ts';
 import { lastOf } from './epochs.ts';
 import { boundFrontiers, grantAll } from './grant.ts';
 import type { Instant, LedgerState } from './ledgerState.ts';
-import { offer } from './offer.ts';
+import { offer, offerAhead } from './offer.ts';
 import { availableNow, closeLedger } from './openLedger.ts';
 import { orderOf } from './order.ts';
 import { stridesOf } from './pace.ts';
@@ -28,14 +28,11 @@ export function decide(
   const after = lastOf(ledger, now, last);
   boundFrontiers(ledger, now);
   const strides = paced ? stridesOf(ledger, cost) : none;
-  let { t, wait, limiting } = offer(
-    ledger,
-    instant,
-    cost,
-    Math.max(0, ...strides),
-    after,
-    others === 0 && after === 0,
-  );
+  const stride = Math.max(0, ...strides);
+  const behind = offer(ledger, instant, cost, stride, after, others === 0 && after === 0);
+  const mayPass = behind.wait > 0 && cost.length > 1;
+  const ahead = mayPass ? offerAhead(ledger, instant, cost, stride, after, behind.t, 0) : undefined;
+  let { t, wait } = ahead ?? behind;
   // A request that does not wait must not overtake clients that wait.
   if (paced && orderOf(ledger, others) && loadOf(ledger, cost) > 0) {
     const { isFirst, delay } = turnOf(ledger, client, now);
@@ -45,6 +42,7 @@ export function decide(
   const granted = wait === 0 && !tooMuch;
   if (granted) grantAll(ledger, instant, t, cost, strides, 1, true);
   const reply = replyOf(ledger, instant, granted, tooMuch ? Infinity : wait / 1000);
+  const { limiting } = behind;
   if (!granted && cost.length > 1 && limiting !== undefined) reply.limiting = limiting;
   return reply;
 }

@@ -70,7 +70,7 @@ export function serve(
   let remaining = count;
   while (remaining > 0) {
     const behind = offer(ledger, instant, cost, stride, reserved.after, reserved.isClear);
-    const isFar = paced && ledger.limits.length > 1 && behind.t > now + reserved.horizon;
+    const isFar = ledger.limits.length > 1 && behind.t > now + reserved.horizon;
     const ahead = isFar
       ? offerAhead(ledger, instant, cost, stride, reserved.after, behind.t, reserved.horizon)
       : undefined;
