@@ -13,7 +13,7 @@ const limits = [
   ['fixedWindow', 2 * kilobyte],
   ['tokenBucket', 2 * kilobyte],
   ['leakyBucket', 2 * kilobyte],
-  ['throttleDistributed, acquirePermits, fromThrottled, pauseOn', 6 * kilobyte + 128],
+  ['throttleDistributed, acquirePermits, fromThrottled, pauseOn', 6 * kilobyte + 160],
   ['RateLimiter, throttleDistributed', 72 * kilobyte + 256],
 ];
 

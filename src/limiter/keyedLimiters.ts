@@ -6,6 +6,8 @@ import { openLedger, type SharedParts } from './limiterParts.ts';
 
 /** Up to so many limiters, none is dropped, so that keys in frequent use are not created again. */
 export const room = 32_768;
+/** And up to so many, none that holds a pause, which a fallback cannot ask Redis for. Beyond that, memory counts for more. */
+export const roomOfPaused = 2 * room;
 /** Limiters that the clock hand visits when one is added beyond `room`: this keeps the idle ones below a third of the busy. */
 const visits = 8;
 /** And when one is looked up, since the keys of a busy time may never be used again. */
@@ -13,8 +15,8 @@ const visitsOfLookup = 1;
 
 /**
  * The limiters of a group by their keys, with eviction by the clock algorithm: beyond `room`, each limiter that is added or
- * looked up moves the hand on, which drops limiters that are idle and were not used since its last visit. This needs no timer
- * and no full sweep.
+ * looked up moves the hand on, which drops limiters that are idle, not paused, and were not used since its last visit. This
+ * needs no timer and no full sweep.
  *
  * A dropped limiter that is used again is added again. If its key has another limiter by then, the group keeps both.
  */
@@ -115,7 +117,7 @@ export class KeyedLimiters<L> implements KeyedOwner<L> {
       const { done, value: line } = this.#hand.next();
       if (done) this.#hand = this.#all();
       else if (line.used) line.used = false;
-      else if (line.idle) this.#drop(line);
+      else if (line.idle && (this.size > roomOfPaused || !line.opened?.isPaused)) this.#drop(line);
     }
   }
 

@@ -198,6 +198,8 @@ export interface Ledger {
   readonly limits: readonly Limit[];
   /** Whether every request that the limits can ever grant is granted at once, for now. */
   readonly unlimited?: boolean;
+  /** Whether it holds a pause that a new ledger of the same limiter might not know of. */
+  readonly isPaused?: boolean;
   /**
    * The fast path of a synchronous store: grants one request of a client that has no reservations, if its permits are
    * available and no rule beyond the limit itself applies. Returns undefined, and charges nothing, if `reserve` has to decide.

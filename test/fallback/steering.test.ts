@@ -1,9 +1,13 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { StoreUnavailableError } from '../../src/errors.ts';
-import type { ReserveReply } from '../../src/stores/store.ts';
+import { KeyedLimiters, room, roomOfPaused } from '../../src/limiter/keyedLimiters.ts';
+import { KeyedLine } from '../../src/limiter/keyedLine.ts';
+import { sharedParts } from '../../src/limiter/limiterParts.ts';
+import type { ControlledLedger, ReserveReply } from '../../src/stores/store.ts';
 import { timed } from '../support/fakeTime.ts';
-import { answerOf, asking, givenUp, granting, setUp } from './fakes.ts';
+import { limitNames } from '../support/limitNames.ts';
+import { answerOf, asking, givenUp, granting, limit, setUp } from './fakes.ts';
 
 type All = ReturnType<typeof setUp>;
 
@@ -222,6 +226,47 @@ timed('does not apply a pause that was lifted in Redis', () => {
     become(all, 'end');
     assert.is(reserving(all, 0).value?.segments[0].delay, 0, lift);
   }
+});
+
+/** The limiters of a group with a fallback; each stands for its key. */
+function groupOf({ store }: All) {
+  const limiters = new KeyedLimiters<string>({ ...sharedParts({ name: 'api' }, {}, true), store });
+  const add = (key: string) => {
+    const limits = [limit];
+    const line = new KeyedLine<unknown, string>(limiters, key, {
+      record: false,
+      names: limitNames(limits),
+      limits,
+    });
+    line.limiter = key;
+    limiters.add(line);
+    return line;
+  };
+  return { limiters, add };
+}
+
+for (const source of ['redis', 'fallback'])
+  timed(`no limiter of a group that holds a pause is evicted: ${source}`, (clock) => {
+    const all = setUp({ mode: 'allow' });
+    const { limiters, add } = groupOf(all);
+    if (source === 'fallback') become(all, 'end');
+    const { ledger } = add('paused');
+    ledger.pause(300, () => {});
+    if (source === 'redis') all.remote.last.reply(null, 300);
+    for (let i = 0; i < 2 * room; i++) add(`other ${i}`);
+    assert.is(limiters.find('paused'), 'paused');
+    assert.is(limiters.size, room);
+    become(all, 'end');
+    assert.is(reserving({ ...all, ledger }, 0).value?.segments[0].delay, -3);
+    clock.tick(300);
+    for (let i = 0; i < 2 * room; i++) add(`another ${i}`);
+    assert.is(limiters.find('paused'), undefined);
+  });
+
+timed('limiters of a group that hold pauses are evicted beyond a bound', () => {
+  const { limiters, add } = groupOf(setUp());
+  for (let i = 0; i < 2 * roomOfPaused; i++) add(`key ${i}`).opened = { isPaused: true } as ControlledLedger;
+  assert.is(limiters.size, roomOfPaused);
 });
 
 test.run();

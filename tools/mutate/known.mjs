@@ -1846,4 +1846,24 @@ export const known = [
     tests: ['test/redis/gaps'],
     changes: [{ file: memory('reserve'), find: '    closeHoles(ledger, now, Infinity);\n', replace: '' }],
   },
+  {
+    area: 'dispatcher',
+    title: 'a group evicts limiters that hold a pause',
+    tests: ['test/fallback/steering'],
+    changes: [
+      {
+        file: 'src/limiter/keyedLimiters.ts',
+        find: 'line.idle && (this.size > roomOfPaused || !line.opened?.isPaused)',
+        replace: 'line.idle',
+      },
+    ],
+  },
+  {
+    area: 'dispatcher',
+    title: 'a group keeps any number of limiters that hold a pause',
+    tests: ['test/fallback/steering'],
+    changes: [
+      { file: 'src/limiter/keyedLimiters.ts', find: '(this.size > roomOfPaused || !line', replace: '(!line' },
+    ],
+  },
 ];

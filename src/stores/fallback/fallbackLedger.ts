@@ -51,6 +51,10 @@ export class FallbackLedger implements ControlledLedger {
     return this.source === 'fallback' && this.#parts.standby?.unlimited === true;
   }
 
+  get isPaused(): boolean {
+    return this.#pause.left > 0;
+  }
+
   get mostRefundCalls(): number {
     return this.#parts.redis.mostRefundCalls;
   }
