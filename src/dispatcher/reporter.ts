@@ -41,13 +41,12 @@ export class Reporter {
   }
 
   failed(request: Request, error: Error, index = 0): void {
-    if (error instanceof LimiterClosedError) this.cancelled(request.cost, 1);
-    else this.#events.emitError(error);
+    this.#failed(request.cost, error);
     request.waiter.failed(error, request.dataOf(index));
   }
 
   decided(cost: Cost, error: Error | null, decision: DecideReply | undefined): void {
-    if (error) this.#events.emitError(error);
+    if (error) this.#failed(cost, error);
     if (!decision || !this.#events.observed) return;
     const { granted, retryAfter } = decision;
     const permits = this.#permits(cost);
@@ -75,6 +74,11 @@ export class Reporter {
         const isRestored = moment !== debt && (reply?.restored?.[i] ?? true);
         if (isRestored) this.#each('refunded', cost, count);
       });
+  }
+
+  #failed(cost: Cost, error: Error): void {
+    if (error instanceof LimiterClosedError) this.cancelled(cost, 1);
+    else this.#events.emitError(error);
   }
 
   #each(type: 'queued' | 'cancelled' | 'refunded', cost: Cost, count: number): void {

@@ -2,6 +2,7 @@ import { Subject } from 'rxjs';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import {
+  LimiterClosedError,
   type LimiterEvent,
   memoryStore,
   type Permits,
@@ -271,6 +272,32 @@ timed('the events end when the limiter is closed, after what that cancels', asyn
   limiter.events$.subscribe({ complete: () => (ended = true) });
   assert.ok(ended);
 });
+
+for (const [call, ask] of Object.entries({
+  acquire: (limiter: RateLimiter) => limiter.acquire(),
+  tryAcquire: (limiter: RateLimiter): Promise<unknown> => limiter.tryAcquire(),
+  decide: (limiter: RateLimiter) => limiter.decide(),
+}))
+  timed(
+    `of ${call}, closing reports what it cancels and what comes meanwhile, and no error`,
+    async (clock) => {
+      const inner = memoryStore();
+      const store = {
+        open: (config: Parameters<typeof inner.open>[0]) =>
+          ledgerWith(inner.open(config), { sync: false, reserve: () => {} }),
+      };
+      const { limiter, newEvents } = watched({ store });
+      fateOf(limiter.acquire());
+      const fates = [fateOf(ask(limiter))];
+      newEvents();
+      const closing = limiter.close();
+      fates.push(fateOf(ask(limiter)));
+      assert.equal(newEvents(), Array(3).fill({ type: 'cancelled', permits: 1 }));
+      await clock.tickAsync(1000);
+      for (const { reason } of fates) assert.instance(reason, LimiterClosedError);
+      await closing;
+    },
+  );
 
 for (const [use, calls] of Object.entries({
   'never used': async () => {},

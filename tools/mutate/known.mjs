@@ -1866,4 +1866,16 @@ export const known = [
       { file: 'src/limiter/keyedLimiters.ts', find: '(this.size > roomOfPaused || !line', replace: '(!line' },
     ],
   },
+  {
+    area: 'dispatcher',
+    title: 'closing reports the decisions that it cancels as errors',
+    tests: ['test/limiter/events'],
+    changes: [
+      {
+        file: 'src/dispatcher/reporter.ts',
+        find: 'if (error) this.#failed(cost, error);',
+        replace: 'if (error) this.#events.emitError(error);',
+      },
+    ],
+  },
 ];
