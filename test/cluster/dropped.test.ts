@@ -4,7 +4,9 @@ import { Cluster as Cluster5 } from 'ioredis5';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { RateLimiter, slidingWindow } from '../../src/index.ts';
+import { aboutIoredis } from '../support/anyClient.ts';
 import { type RedisCluster, startCluster } from '../support/redisCluster.ts';
+import { until } from '../support/until.ts';
 
 const test = suite<{ cluster: RedisCluster }>('calls that a lost connection of a cluster drops');
 test.before(async (context) => {
@@ -17,10 +19,11 @@ test.after(({ cluster }) => cluster.stop());
 
 const limit = slidingWindow({ permits: 100, interval: 60_000 });
 
-for (const [version, Client] of [
+const clients = [
   [6, Cluster],
   [5, Cluster5 as unknown as typeof Cluster],
-] as const)
+] as const;
+for (const [version, Client] of clients)
   for (const redisOptions of [{}, { autoResendUnfulfilledCommands: false }, { enableOfflineQueue: false }])
     test(`ioredis ${version} with ${JSON.stringify(redisOptions)}: are made again at once, without a storeTimeout too`, async ({
       cluster,
@@ -46,5 +49,33 @@ for (const [version, Client] of [
       await limiter.close();
       redis.disconnect();
     });
+
+for (const [version, Client] of clients)
+  for (const options of [{}, { keyPrefix: 'app:' }])
+    aboutIoredis(test, 'its list of nodes')(
+      `ioredis ${version} with ${JSON.stringify(options)}: are made on the master, when a replica is the only node it still knows`,
+      async ({ cluster }) => {
+        const redis = new Client(cluster.addresses, options);
+        redis.on('error', () => {});
+        const limiter = new RateLimiter({ name: 'dropped', limit, redis });
+        const owner = await cluster.ownerOf(
+          await cluster.slotOf(`${redis.options.keyPrefix ?? ''}{sluice:dropped}`),
+        );
+        await limiter.acquire();
+        const replica = cluster.replicas[0] ?? (await cluster.addReplica(owner));
+        await until('the client knows the replica', async () => {
+          await new Promise<void>((resolve) => redis.refreshSlotsCache(() => resolve()));
+          return redis.nodes('slave').length === 1;
+        });
+        for (const node of redis.nodes('master')) node.disconnect();
+        await until('the client knows no master', async () => redis.nodes('master').length === 0);
+        assert.is(redis.nodes('all')[0].options.port, replica.port);
+        const calls = [limiter.acquire(), limiter.decide(), limiter.availablePermits(), limiter.pauseFor(0)];
+        await Promise.all(calls);
+        assert.is(redis.nodes('master').length, 3);
+        await limiter.close();
+        redis.disconnect();
+      },
+    );
 
 test.run();

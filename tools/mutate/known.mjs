@@ -1878,4 +1878,12 @@ export const known = [
       },
     ],
   },
+  {
+    area: 'scripts',
+    title: 'calls stay with a replica of a cluster',
+    tests: ['test/cluster/dropped'],
+    changes: [
+      { file: 'src/stores/redis/callScript.ts', find: 'if (isLost) script.refresh!();', replace: '' },
+    ],
+  },
 ];

@@ -1,5 +1,5 @@
 import type { Asker } from './encoded.ts';
-import { isUnknownScript } from './errors.ts';
+import { isRefusedBy } from './errors.ts';
 import type { Script } from './script.ts';
 import type { Words } from './words.ts';
 
@@ -21,10 +21,11 @@ export function callScript(
     return;
   }
   const answered: Asker['answered'] = (error, raw) => {
-    if (error && isUnknownScript(error)) {
+    if (isRefusedBy('NOSCRIPT', error)) {
       encoded.isKnown = false;
       call();
-    } else asker.answered(error, raw);
+    } else if (error) fail(script, error, asker);
+    else asker.answered(null, raw);
   };
   try {
     encoded.send(keys, shared, numbers, { answered });
@@ -55,8 +56,15 @@ export function callDefined(
       asker.answered(null, answer);
     },
     (error) => {
-      if (tries > 1 && isUnknownScript(error)) callDefined(script, keys, args, asker, tries - 1);
-      else asker.answered(error);
+      if (tries > 1 && isRefusedBy('NOSCRIPT', error)) callDefined(script, keys, args, asker, tries - 1);
+      else fail(script, error, asker);
     },
   );
+}
+
+/** Passes on an error. A call that a replica of a cluster has received is made again, as one whose slot moves. */
+function fail(script: Script, error: unknown, asker: Asker): void {
+  const isLost = script.refresh && isRefusedBy('READONLY', error);
+  if (isLost) script.refresh!();
+  asker.answered(isLost ? new Error(`MOVED: ${error.message}`) : error);
 }

@@ -32,7 +32,7 @@ export function isMoving(error: Error): boolean {
   return /\b(TRYAGAIN|ASK|MOVED|NOSCRIPT)\b/.test(String((error.cause as Error)?.message));
 }
 
-/** Whether a call was not run because the server has forgotten its script. */
-export function isUnknownScript(error: unknown): boolean {
-  return error instanceof Error && error.message.startsWith('NOSCRIPT');
+/** Whether a call was not run because the server has forgotten its script, or because a replica has received it. */
+export function isRefusedBy(code: 'NOSCRIPT' | 'READONLY', error: unknown): error is Error {
+  return error instanceof Error && error.message.startsWith(code);
 }

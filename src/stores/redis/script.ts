@@ -9,6 +9,11 @@ export interface Script {
   (keys: readonly string[], args: readonly Parameter[]): Promise<unknown>;
   /** The script with so many keys for encoded calls, if the connection takes them. */
   encoded?(keys: number): EncodedScript | undefined;
+  /**
+   * Looks up the nodes of the slots, if the connection is one to a cluster. When ioredis has lost the connections to all masters,
+   * it may send every call to a replica, and would never look them up again.
+   */
+  refresh?(): void;
   /** Its calls that may share a call of another script, if the connection takes such calls. */
   shared?: SharedCalls;
 }

@@ -1,4 +1,4 @@
-import type { Redis } from 'ioredis';
+import type { Cluster, Redis } from 'ioredis';
 import configure from '../../../lua/configure.lua';
 import decide from '../../../lua/decide.lua';
 import decideMany from '../../../lua/decide-many.lua';
@@ -61,6 +61,8 @@ export function scriptOf(redis: RedisClient, script: string, lua: string): Scrip
     if (known) encoded.set(keys, known);
     return known;
   };
+  const cluster = redis as Partial<Cluster>;
+  if (cluster.refreshSlotsCache) call.refresh = () => cluster.refreshSlotsCache!();
   return call;
 }
 
