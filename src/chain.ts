@@ -25,7 +25,6 @@ export class Chain<T extends Link<T>> {
     else this.first = member.next;
     if (member.next) member.next.previous = member.previous;
     else this.last = member.previous;
-    member.previous = undefined;
-    member.next = undefined;
+    member.previous = member.next = undefined;
   }
 }

@@ -180,7 +180,7 @@ export class Dispatcher {
     const { name, reservations } = parts;
     if (this.closed) fail(new LimiterClosedError(name));
     else {
-      lookups.add({ send: () => send(reservations.moments.last?.grant), fail, behind: this.#queue.last });
+      lookups.add({ send: () => send(reservations.moments.last?.grant), fail, behind: this.#queue.order });
       this.loop.wake();
     }
   }

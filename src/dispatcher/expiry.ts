@@ -54,7 +54,11 @@ export class Expiry {
       this.#readReplies();
       return;
     }
-    while (deadlines.next <= now) reservations.settle(deadlines.first!, undefined);
+    while (deadlines.next <= now) {
+      const first = deadlines.first!;
+      if (first.deadlines) queue.split(first);
+      else reservations.settle(first, undefined);
+    }
     if (!queue.settled.isEmpty) loop.repeat();
   }
 

@@ -46,9 +46,10 @@ export function gather(
   // The generator of the queue would take as long as the rest of the walk.
   let next: Request | undefined;
   for (let waiting = queue.firstUnreserved; waiting; waiting = next) {
-    next = waiting.next;
     const room = share.room(waiting.cost, load, fraction, isFree && waiting.timeout < Infinity);
     if (room === 0) break;
+    queue.split(waiting);
+    next = waiting.next;
     const run = runFor(runs, waiting.cost, maxWaitOf(waiting, now, exact));
     if (!run) break;
     const request = queue.splitFront(waiting, room);

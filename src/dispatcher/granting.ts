@@ -60,7 +60,7 @@ export class Granting {
     for (;;) {
       const isDue = this.#due() <= now;
       const ended = settled.first;
-      if (ended && !(isDue && queue.first!.order <= ended.order)) {
+      if (ended && !(isDue && queue.first!.order < ended.order)) {
         if (left <= 0) {
           this.#rest();
           break;

@@ -49,12 +49,16 @@ export class HopelessRequests {
     else this.#assess(request, now);
   }
 
-  /** Whether a request like this assessed one, which is the last, would be assessed like it. */
-  joinsLike(last: Request, now: number, isViable: () => boolean): boolean {
-    if (!this.#bounds.lastReserved(now)) return false;
-    return this.#bounds.isCertain(last, 1, now)
-      ? last.certain
-      : this.#queue.permits.hasPeers(last) && isViable();
+  /**
+   * Whether a request like the last one, with this deadline, would be assessed like it. Undefined if it would unless it is hopeless.
+   */
+  joinsLike(last: Request, deadline: number, now: number): boolean | undefined {
+    const queue = this.#queue;
+    const isAlike = deadline === last.deadline;
+    if (deadline === Infinity || queue.firstUnassessed) return isAlike;
+    if (deadline < last.deadline || !this.#bounds.lastReserved(now)) return false;
+    if (this.#bounds.isCertain({ cost: last.cost, deadline }, 1, now)) return last.certain;
+    return isAlike && queue.permits.hasPeers(last) ? undefined : false;
   }
 
   /** A reply has made reservations. */
@@ -95,6 +99,7 @@ export class HopelessRequests {
     let count = 0;
     for (let request = queue.firstUnassessed; request; request = queue.firstUnassessed) {
       if (request.mayExpire) {
+        if (request.deadlines && !this.#bounds.isCertain(request, request.count, now)) queue.split(request);
         const least = (n: number) => this.#bounds.least(request, n, now, from, granted);
         const viable = mostOf(request.count, (n) => least(n) <= request.deadline);
         if (viable < request.count) {

@@ -22,22 +22,20 @@ export class Joining {
     this.#lookups = lookups;
   }
 
-  #now(): number {
-    return this.#parts.clock.now();
+  /** The time of a new request, unless it has no timeout. */
+  #now(timeout: number): number {
+    return timeout === Infinity ? Infinity : this.#parts.clock.now();
   }
 
   /** Adds a request to the queue, perhaps in place of another one of the same waiter. */
   ask(waiter: Waiter<unknown>, cost: Cost, timeout: number, data: unknown, replaces?: Request): Request {
-    const { reservations, hopeless } = this.#parts;
-    const deadline = timeout === Infinity ? Infinity : this.#now() + timeout;
-    const request = new Request(waiter, cost, 1, timeout, deadline, data);
+    const { reservations } = this.#parts;
+    const now = this.#now(timeout);
+    const request = new Request(waiter, cost, 1, timeout, now + timeout, data);
     const wasReserved = replaces?.stage === 'reserved';
     if (replaces && !wasReserved) reservations.remove(replaces);
     if (this.#admission.rejects(request, wasReserved ? 1 : 0)) request.stage = 'settled';
-    else {
-      if (request.mayExpire) hopeless.joining(request, this.#now());
-      this.#add(request);
-    }
+    else this.#add(request, now);
     // Removed only now: its reservation passes to the new request, which has joined.
     if (wasReserved) reservations.remove(replaces);
     this.#joined(request, replaces !== undefined);
@@ -45,41 +43,43 @@ export class Joining {
   }
 
   /**
-   * Adds a request that has no ticket: it is only counted if the last one is alike. Its timeout begins with the next whole
+   * Adds a request that has no ticket: it is only counted if the last one is like it. Its timeout begins with the next whole
    * millisecond, so that many have one deadline.
    */
   count(waiter: Waiter<unknown>, cost: Cost, data: unknown, timeout: number): void {
-    const deadline = timeout === Infinity ? Infinity : Math.ceil(this.#now()) + timeout;
-    if (this.#admission.hasRoom && this.#extend(waiter, cost, timeout, deadline, data)) return;
+    const now = this.#now(timeout);
+    const deadline = Math.ceil(now) + timeout;
+    if (this.#admission.hasRoom && this.#extend(waiter, cost, timeout, deadline, data, now)) return;
     const request = new Request(waiter, cost, 1, timeout, deadline, data);
-    if (this.#admission.rejects(request) || this.#extend(waiter, cost, timeout, deadline, data)) return;
-    if (request.mayExpire) this.#parts.hopeless.joining(request, this.#now());
-    this.#add(request);
+    if (this.#admission.rejects(request) || this.#extend(waiter, cost, timeout, deadline, data, now)) return;
+    this.#add(request, now);
     this.#joined(request);
   }
 
-  /** Counts a request in the last one, if nothing but their data tells them apart. Returns whether it did. */
-  #extend(waiter: Waiter<unknown>, cost: Cost, timeout: number, deadline: number, data: unknown): boolean {
-    const { queue, reporter } = this.#parts;
-    const isTimed = timeout < Infinity;
+  /** Counts a request in the last one, if both are certain or nothing but their data tells them apart. Returns whether it did. */
+  #extend(
+    waiter: Waiter<unknown>,
+    cost: Cost,
+    timeout: number,
+    deadline: number,
+    data: unknown,
+    now: number,
+  ): boolean {
+    const { queue, hopeless, reporter } = this.#parts;
     // A request must not join the last one past the lookups that wait behind it.
-    if (this.#lookups.areWaiting || (isTimed && this.#expiry.delays(timeout))) return false;
-    const last = queue.lastLike(waiter, cost, deadline);
+    if (this.#lookups.areWaiting || this.#expiry.delays(timeout)) return false;
+    const last = queue.lastLike(waiter, cost);
     if (!last || this.#admission.waitsForCall(last)) return false;
-    if ((isTimed && !this.#isAssessedLike(last, timeout)) || !queue.extend(last, data)) return false;
+    const isLike =
+      hopeless.joinsLike(last, deadline, now) ?? this.#admission.leastWait(cost, timeout) <= timeout;
+    if (!isLike || !queue.extend(last, data, deadline)) return false;
     reporter.queued(cost);
     return true;
   }
 
-  /** Whether a new request that is like the last one has the same chance of being granted in time. */
-  #isAssessedLike(last: Request, timeout: number): boolean {
-    const { queue, hopeless } = this.#parts;
-    const isViable = () => this.#admission.leastWait(last.cost, timeout) <= timeout;
-    return queue.firstUnassessed !== undefined || hopeless.joinsLike(last, this.#now(), isViable);
-  }
-
-  #add(request: Request): void {
-    const { ledger, queue, reporter } = this.#parts;
+  #add(request: Request, now: number): void {
+    const { hopeless, ledger, queue, reporter } = this.#parts;
+    if (request.mayExpire) hopeless.joining(request, now);
     // The store refuses it, if no other rate is stored.
     if (exceeds(ledger.limits, request.cost)) request.certain = false;
     queue.add(request);

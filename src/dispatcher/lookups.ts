@@ -1,13 +1,12 @@
 import { Ring } from '../ring.ts';
 import type { Queue } from './queue.ts';
-import type { Request } from './request.ts';
 
 /** A `decide` or `peek` call that is sent after the requests in front of it. */
 interface Lookup {
   send(): void;
   fail(error: Error): void;
-  /** The last request of the queue when the lookup was made. */
-  behind: Request | undefined;
+  /** The order of the newest request when the lookup was made. */
+  behind: number;
 }
 
 /** The `decide` and `peek` calls that have not been sent, each behind the requests that came before it. */
@@ -24,11 +23,10 @@ export class Lookups {
 
   /** Sends the lookups without an unsent request in front of them; or all, if such requests are known to have to wait. */
   send(queue: Queue, mustWait: boolean): void {
-    const unsent = mustWait ? undefined : firstUnsent(queue);
+    let unsent = mustWait ? undefined : queue.firstUnreserved;
+    while (unsent?.stage === 'sent') unsent = unsent.next;
     while (this.areWaiting) {
-      const { behind } = this.#waiting.peek();
-      // A request that has ended keeps its order: those in front of it may not have been sent.
-      if (unsent && behind && unsent.order <= behind.order) return;
+      if (unsent && unsent.order <= this.#waiting.peek().behind) return;
       this.#waiting.shift().send();
     }
   }
@@ -37,10 +35,4 @@ export class Lookups {
   fail(error: Error): void {
     while (this.areWaiting) this.#waiting.shift().fail(error);
   }
-}
-
-function firstUnsent(queue: Queue): Request | undefined {
-  let first = queue.firstUnreserved;
-  while (first?.stage === 'sent') first = first.next;
-  return first;
 }

@@ -21,9 +21,10 @@ export class Queue {
   readonly immediate = new Set<Request>();
   /** Number of requests. */
   size = 0;
+  /** The order of the newest request that has joined. */
+  order = 0;
   /** Whether new requests are refused. */
   closed = false;
-  #added = 0;
 
   constructor(limits: number) {
     this.permits = new QueuedPermits(limits);
@@ -51,7 +52,7 @@ export class Queue {
   }
 
   add(request: Request): void {
-    request.order = ++this.#added;
+    request.order = ++this.order;
     this.#list.add(request);
     if (request.waiter.cancelsAll)
       this.waiters.link(request, this.waiters.newestOf(request.waiter), undefined);
@@ -62,17 +63,19 @@ export class Queue {
     if (request.timeout === 0) this.immediate.add(request);
   }
 
-  /** The last request, if that is of this waiter, cost and deadline, and not sent: another one may be counted in it. */
-  lastLike(waiter: Waiter<unknown>, cost: Cost, deadline: number): Request | undefined {
+  /** The last request, if that is of this waiter and cost, and not sent: another one may be counted in it. */
+  lastLike(waiter: Waiter<unknown>, cost: Cost): Request | undefined {
     const { last } = this.#list;
-    const isLike = last?.stage === 'queued' && last.waiter === waiter && last.deadline === deadline;
     // One whose first reply is on its way may expire later than at its deadline.
-    return isLike && last.expires === deadline && sameCost(last.cost, cost) ? last : undefined;
+    const isLike = last?.stage === 'queued' && last.waiter === waiter && last.expires === last.deadline;
+    return isLike && sameCost(last.cost, cost) ? last : undefined;
   }
 
   /** Counts one more request in the last one, if there is room for its data. Returns whether it did. */
-  extend(last: Request, data: unknown): boolean {
-    if (!last.extend(data)) return false;
+  extend(last: Request, data: unknown, deadline: number): boolean {
+    // The place after its last request may be that of a part that was split off and has left.
+    if (last.order + last.count <= this.order || !last.extend(data, deadline)) return false;
+    this.order++;
     this.size++;
     this.#count(last, 1);
     this.waiters.grew(last.waiter);
@@ -134,7 +137,7 @@ export class Queue {
         this.deadlines.remove(request);
         request.expires = least;
       }
-      this.deadlines.watch(request);
+      this.deadlines.add(request);
     }
   }
 
@@ -146,7 +149,7 @@ export class Queue {
       left -= request.count;
       this.requeue(request);
       this.firstUnreserved = request;
-      this.deadlines.watch(request);
+      this.deadlines.add(request);
     }
     this.forgetAssessments();
   }
@@ -191,6 +194,17 @@ export class Queue {
     if (request.waiter.cancelsAll) this.waiters.link(back, request, request.newer);
     if (request.heapIndex >= 0) this.deadlines.add(back);
     return back;
+  }
+
+  /** Splits requests of several deadlines after the first ones that have one deadline. */
+  split(request: Request): void {
+    if (!request.deadlines) return;
+    const { alike } = request;
+    if (alike < request.count) this.splitBack(request, alike);
+    this.deadlines.remove(request);
+    request.settle();
+    request.expires = request.deadline;
+    this.deadlines.add(request);
   }
 
   /** The requests in their order. Each may be removed while it is visited. */

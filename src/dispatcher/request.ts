@@ -25,7 +25,10 @@ export interface Peers {
 /** The most requests with data that one `Request` counts: their data are kept until all have left. */
 const mostItems = 1_024;
 
-/** Consecutive requests of one waiter and one cost. All times are by the monotonic clock. */
+/**
+ * Consecutive requests of one waiter and one cost. They have one deadline, or none; or, as long as all of them are certain and none
+ * has been sent, each a deadline of its own. All times are by the monotonic clock.
+ */
 export class Request implements Link<Request>, Heaped {
   previous: Request | undefined;
   next: Request | undefined;
@@ -37,13 +40,11 @@ export class Request implements Link<Request>, Heaped {
   block: Block | undefined;
   /** When it is denied: at its deadline, or later while its first reply is on its way. */
   expires: number;
-  /** Number of calls that had been sent when it joined. */
-  callsBefore = 0;
   /** Whether it will be granted in time in any case, unless another client interferes. */
   certain: boolean;
   /** The peers that it counts among, unless it is certain. */
   peers: Peers | undefined;
-  /** Its place in the order of arrival. */
+  /** The place of its first request in the order of arrival. */
   order = 0;
   /** Its index in the heap of deadlines, or -1. */
   heapIndex = -1;
@@ -52,15 +53,18 @@ export class Request implements Link<Request>, Heaped {
   /** The data of the requests, from `#firstItem` on, if there are several. A part that was split off shares the array. */
   #items: unknown[] | undefined;
   #firstItem = 0;
+  /** Their deadlines in the same places, if these differ. */
+  deadlines: number[] | undefined;
 
   constructor(
     readonly waiter: Waiter<unknown>,
     readonly cost: Cost,
-    /** Number of requests: more than one only if they have one deadline, or none. */
+    /** Number of requests. */
     public count: number,
-    /** Milliseconds that each may wait. */
+    /** Milliseconds that the first that joined may wait. */
     readonly timeout: number,
-    readonly deadline: number,
+    /** That of all requests; of several ones, that of the first that joined: none of them is earlier. */
+    public deadline: number,
     readonly data: unknown,
   ) {
     this.expires = deadline;
@@ -82,14 +86,29 @@ export class Request implements Link<Request>, Heaped {
     return this.#items ? this.#items[this.#firstItem + index] : this.data;
   }
 
-  /** Adds a request. Returns whether there was room for its data. */
-  extend(data: unknown): boolean {
-    if (data !== undefined) {
+  /** Number of the first ones of several deadlines that have the same. */
+  get alike(): number {
+    const deadlines = this.deadlines!;
+    const first = this.#firstItem;
+    let alike = 1;
+    while (alike < this.count && deadlines[first + alike] === deadlines[first]) alike++;
+    return alike;
+  }
+
+  /** Takes the deadline of its requests, which have one. */
+  settle(): void {
+    this.deadline = this.deadlines![this.#firstItem];
+    this.deadlines = undefined;
+  }
+
+  /** Adds a request, whose deadline is no earlier. Returns whether there was room for its data. */
+  extend(data: unknown, deadline: number): boolean {
+    if (data !== undefined || deadline < Infinity) {
       this.#items ??= [this.data];
-      const { length } = this.#items;
-      // The place after the last request may hold the data of a part that was split off and has left.
-      if (length >= mostItems || length !== this.#firstItem + this.count) return false;
+      if (this.#items.length >= mostItems) return false;
+      if (deadline !== this.deadline) this.deadlines ??= this.#items.map(() => this.deadline);
       this.#items.push(data);
+      this.deadlines?.push(deadline);
     }
     this.count++;
     return true;
@@ -98,6 +117,7 @@ export class Request implements Link<Request>, Heaped {
   /** Removes the first of several requests. */
   shift(): void {
     this.count--;
+    this.order++;
     if (this.#items) this.#items[this.#firstItem++] = undefined;
   }
 
@@ -105,6 +125,7 @@ export class Request implements Link<Request>, Heaped {
   splitFront(count: number): Request {
     const front = this.part(count, 0);
     this.count -= count;
+    this.order += count;
     this.#firstItem += count;
     return front;
   }
@@ -120,7 +141,7 @@ export class Request implements Link<Request>, Heaped {
   private part(count: number, from: number): Request {
     const { waiter, cost, timeout, deadline, data } = this;
     const part = new Request(waiter, cost, count, timeout, deadline, data);
-    part.order = this.order;
+    part.order = this.order + from;
     part.stage = this.stage;
     part.expires = this.expires;
     part.block = this.block;
@@ -128,6 +149,7 @@ export class Request implements Link<Request>, Heaped {
     part.peers = this.peers;
     part.#items = this.#items;
     part.#firstItem = this.#firstItem + from;
+    part.deadlines = this.deadlines;
     return part;
   }
 }

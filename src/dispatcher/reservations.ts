@@ -38,6 +38,7 @@ export class Reservations {
     let left = count;
     for (let request = this.#queue.firstUnreserved; request && left > 0; ) {
       if (!sameCost(request.cost, grant.cost)) break;
+      this.#queue.split(request);
       if (this.#isTooLate(request, due, nominalDue)) this.#queue.settle(request, due - this.#clock.now());
       else {
         const reserved = this.#queue.reserve(left);

@@ -108,8 +108,7 @@ export class ReserveCalls {
     const earlier = wanted ? undefined : earlierRun(this.#parts, sent + heartbeat, sent);
     const prefetched = this.#replies.prefetch.sizeFor(runs);
     if (prefetched > 0) runs.at(-1)!.count += prefetched;
-    const { order = 0 } = queue.last ?? {};
-    const call: Call = { runs, prefetched, earlier, sent, last: order, version: refunds.version };
+    const call: Call = { runs, prefetched, earlier, sent, last: queue.order, version: refunds.version };
     this.current = call;
     this.#heartbeatAt = alone ? Infinity : sent + heartbeat;
     this.count++;

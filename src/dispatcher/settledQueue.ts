@@ -47,7 +47,7 @@ export class SettledQueue {
   }
 
   #take(): Request[] {
-    const requests = this.#head === 0 ? this.#requests : this.#requests.slice(this.#head);
+    const requests = this.#requests.slice(this.#head);
     this.#requests = [];
     this.#head = 0;
     return requests;

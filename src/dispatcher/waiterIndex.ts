@@ -42,7 +42,6 @@ export class WaiterIndex {
       this.delayListeners.delete(waiter);
       this.prefetching.delete(waiter);
     }
-    request.older = undefined;
-    request.newer = undefined;
+    request.older = request.newer = undefined;
   }
 }

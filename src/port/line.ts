@@ -61,8 +61,8 @@ export interface Line<P> {
    */
   ask<T>(waiter: Waiter<T>, cost: Cost, timeout: number, data: T, replaces?: Ticket): Ticket;
   /**
-   * Adds a request that only `cancelAll` cancels. Consecutive ones of one waiter, cost and deadline are counted. A timeout has to
-   * be positive; by default, there is none.
+   * Adds a request that only `cancelAll` cancels. Consecutive ones of one waiter and cost are counted, if they have one deadline
+   * or are certain to be granted. A timeout has to be positive; by default, there is none.
    */
   count<T>(waiter: Waiter<T>, cost: Cost, data?: T, timeout?: number): void;
   /** Cancels a request, and refunds its reservation. */

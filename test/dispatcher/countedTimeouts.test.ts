@@ -1,4 +1,4 @@
-// Requests of one deadline are counted in one object. They end as if each was on its own.
+// Requests of one deadline are counted in one object, and so are those that are certain. They end as if each was on its own.
 import fc from 'fast-check';
 import sinon, { type SinonFakeTimers } from 'sinon';
 import { test } from 'uvu';
@@ -11,6 +11,7 @@ import { outcome } from '../../src/stores/store.ts';
 import { promise } from '../support/campaign.ts';
 import { timed } from '../support/fakeTime.ts';
 import { openLedger, openLine, recorder } from '../support/lines.ts';
+import { replyTo, scriptedLedger } from '../support/scriptedLedger.ts';
 import { slowLedger } from '../support/slowLedger.ts';
 import { writtenLine } from './scriptedReplies.ts';
 
@@ -24,7 +25,7 @@ const limits: fc.Arbitrary<Limit> = fc.oneof(
 );
 
 type Step =
-  | { kind: 'ask'; client: number; count: number; cost: number; deadline: number }
+  | { kind: 'ask'; client: number; count: number; cost: number; deadline: number; spread: number }
   | { kind: 'advance'; ms: number }
   | { kind: 'refund'; grant: number };
 
@@ -42,7 +43,10 @@ const step: fc.Arbitrary<Step> = fc.oneof(
         fc.constantFrom(Infinity, 5, 2000),
         fc.integer({ min: 100, max: 6000 }),
         fc.integer({ min: -3, max: -1 }),
+        // Most of these are certain, unless the other client waits.
+        fc.integer({ min: 3000, max: 20_000 }),
       ),
+      spread: fc.constantFrom(1, 1, 3, 50, 5000),
     }),
   },
   {
@@ -71,8 +75,9 @@ function run(clock: SinonFakeTimers, limit: Limit, trip: number, steps: Step[], 
     if (one.kind === 'advance') clock.tick(one.ms);
     else if (one.kind === 'ask') {
       const line = lines[one.client];
-      const timeout = one.deadline > 0 ? one.deadline : -1000 * one.deadline - (clock.now % 1000);
+      const least = one.deadline > 0 ? one.deadline : -1000 * one.deadline - (clock.now % 1000);
       for (let i = 0; i < one.count; i++) {
+        const timeout = least + ((i * 617) % one.spread);
         owners.push(one.client);
         if (counted || timeout === Infinity) line.count(recorded, [one.cost], asked++, timeout);
         else line.ask(recorded, [one.cost], timeout, asked++);
@@ -99,8 +104,8 @@ function run(clock: SinonFakeTimers, limit: Limit, trip: number, steps: Step[], 
 }
 
 promise(
-  'requests of one deadline end as if none was counted in another',
-  400,
+  'requests of the same or of several deadlines end as if none was counted in another',
+  600,
   fc.tuple(limits, fc.constantFrom(0, 3, 40), fc.array(step, { minLength: 2, maxLength: 25 })),
   ([limit, trip, steps]) => {
     const found = [true, false].map((counted) => {
@@ -126,8 +131,8 @@ promise(
           slidingWindow({ permits, interval }),
           40,
           [
-            { kind: 'ask', client: 0, count: 4, cost: 3, deadline: 2681 },
-            { kind: 'ask', client: 0, count: 6, cost: 2, deadline: -1 },
+            { kind: 'ask', client: 0, count: 4, cost: 3, deadline: 2681, spread: 1 },
+            { kind: 'ask', client: 0, count: 6, cost: 2, deadline: -1, spread: 1 },
             { kind: 'advance', ms: 0 },
           ],
         ],
@@ -138,9 +143,9 @@ promise(
           tokenBucket({ permits, interval, burst: 3 }),
           3,
           [
-            { kind: 'ask', client: 0, count: 2, cost: 1, deadline: Infinity },
+            { kind: 'ask', client: 0, count: 2, cost: 1, deadline: Infinity, spread: 1 },
             { kind: 'advance', ms: 6 },
-            { kind: 'ask', client: 0, count: 34, cost: 1, deadline: 5 },
+            { kind: 'ask', client: 0, count: 34, cost: 1, deadline: 5, spread: 1 },
             { kind: 'advance', ms: 1 },
           ],
         ],
@@ -151,11 +156,11 @@ promise(
           tokenBucket({ permits, interval }),
           0,
           [
-            { kind: 'ask', client: 1, count: 1, cost: 1, deadline: 100 },
-            { kind: 'ask', client: 0, count: 4, cost: 3, deadline: -1 },
+            { kind: 'ask', client: 1, count: 1, cost: 1, deadline: 100, spread: 1 },
+            { kind: 'ask', client: 0, count: 4, cost: 3, deadline: -1, spread: 1 },
             { kind: 'refund', grant: 0 },
             { kind: 'advance', ms: 1 },
-            { kind: 'ask', client: 0, count: 18, cost: 1, deadline: 2000 },
+            { kind: 'ask', client: 0, count: 18, cost: 1, deadline: 2000, spread: 1 },
           ],
         ],
       ],
@@ -175,6 +180,40 @@ timed('of requests of one deadline, those granted come before those refused by t
   assert.equal(
     recorded.map(([who]) => who),
     ['one', 'one', 'one late'],
+  );
+});
+
+timed(
+  'certain requests of several deadlines expire at these if no reply comes, in order at each',
+  (clock) => {
+    const limit = slidingWindow({ permits, interval });
+    const ledger = scriptedLedger(limit);
+    const line = openLine(limit, ledger);
+    const recorded = recorder<number>();
+    const ask = (timeout: number, data: number) => line.count(recorded, [1], data, timeout);
+    ask(60_000, -1);
+    clock.tick(1);
+    const { request, reply } = ledger.reserves[0];
+    reply(null, replyTo(request, 500));
+    // The last is before the first, with which it is not counted.
+    const deadlines = [5000, 6000, 6000, 6000, 6000, 6000, 5500, 7000, 4500];
+    for (const [i, deadline] of deadlines.entries()) ask(deadline - performance.now(), i);
+    clock.tick(8000);
+    assert.equal(
+      recorded.endings.map(({ what, data, at }) => [what, data, at]),
+      [-1, 8, 0, 6, 1, 2, 3, 4, 5, 7].map((i) => (i < 0 ? ['granted', i, 501] : ['denied', i, deadlines[i]])),
+    );
+  },
+);
+
+timed('before the first reply, requests of several deadlines are not counted in each other', (clock) => {
+  const { line, recorded, counter } = writtenLine(slidingWindow({ permits, interval }));
+  const waiter = counter('one');
+  for (const timeout of [5000, 4000, 300]) line.count(waiter, [1], undefined, timeout);
+  clock.tick(6000);
+  assert.equal(
+    recorded,
+    [300, 4000, 5000].map((at) => ['one late', at]),
   );
 });
 

@@ -7,7 +7,7 @@ import type { Waiter } from '../../src/port/line.ts';
 import { promise } from '../support/campaign.ts';
 
 const nobody = {} as Waiter<unknown>;
-const entryAt = (deadline: number) => new Request(nobody, [1], 1, deadline, deadline, undefined);
+const entryAt = (deadline: number) => new Request(nobody, [1], 1, 1, deadline, undefined);
 
 /** The deadlines in order. */
 function drained(deadlines: Deadlines): number[] {

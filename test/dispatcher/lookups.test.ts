@@ -90,7 +90,7 @@ timed('decisions of one turn cost the same however many there are', () => {
     const lookups = new Lookups();
     let sent = 0;
     const send = () => sent++;
-    for (let i = 0; i < count; i++) lookups.add({ send, fail: () => undefined, behind: undefined });
+    for (let i = 0; i < count; i++) lookups.add({ send, fail: () => undefined, behind: 0 });
     return () => {
       lookups.send(new Queue(1), false);
       assert.is(sent, count);

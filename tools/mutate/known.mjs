@@ -71,7 +71,13 @@ export const known = [
     area: 'dispatcher',
     title: 'requests that have left the queue keep all later ones in memory',
     tests: ['test/dispatcher/(leaving|reservedMoments)'],
-    changes: [{ file: 'src/chain.ts', find: '    member.next = undefined;\n', replace: '' }],
+    changes: [
+      {
+        file: 'src/chain.ts',
+        find: 'member.previous = member.next = undefined',
+        replace: 'member.previous = undefined',
+      },
+    ],
   },
   {
     area: 'dispatcher',
@@ -1278,8 +1284,8 @@ export const known = [
     changes: [
       {
         file: 'src/dispatcher/joining.ts',
-        find: '(isTimed && this.#expiry.delays(timeout))',
-        replace: 'false',
+        find: ' || this.#expiry.delays(timeout)',
+        replace: '',
       },
     ],
   },
@@ -1302,8 +1308,8 @@ export const known = [
     changes: [
       {
         file: 'src/dispatcher/joining.ts',
-        find: 'Math.ceil(this.#now()) + timeout',
-        replace: 'this.#now() + timeout',
+        find: 'Math.ceil(now) + timeout',
+        replace: 'now + timeout',
       },
     ],
   },
@@ -1323,11 +1329,55 @@ export const known = [
     area: 'dispatcher',
     title: 'a denied part is reported before the granted one',
     tests: ['test/dispatcher/countedTimeouts'],
+    changes: [{ file: 'src/dispatcher/request.ts', find: '    this.order += count;\n', replace: '' }],
+  },
+  {
+    area: 'dispatcher',
+    title: 'a certain request is counted in one of a later deadline',
+    tests: ['test/dispatcher/countedTimeouts'],
+    changes: [
+      { file: 'src/dispatcher/hopelessRequests.ts', find: 'deadline < last.deadline || ', replace: '' },
+    ],
+  },
+  {
+    area: 'dispatcher',
+    title: 'requests of several deadlines are counted together before they are assessed',
+    tests: ['test/dispatcher/countedTimeouts'],
     changes: [
       {
-        file: 'src/dispatcher/granting.ts',
-        find: 'queue.first!.order <= ended.order',
-        replace: 'queue.first!.order < ended.order',
+        file: 'src/dispatcher/hopelessRequests.ts',
+        find: 'queue.firstUnassessed) return isAlike;',
+        replace: 'queue.firstUnassessed) return true;',
+      },
+    ],
+  },
+  {
+    area: 'dispatcher',
+    title: 'certain requests of several deadlines expire together',
+    tests: ['test/dispatcher/countedTimeouts'],
+    changes: [
+      {
+        file: 'src/dispatcher/expiry.ts',
+        find: 'if (first.deadlines) queue.split(first);\n      else ',
+        replace: '',
+      },
+    ],
+  },
+  {
+    area: 'dispatcher',
+    title: 'the reply to a call is applied to requests of several deadlines as to one',
+    tests: ['test/dispatcher/hopelessMixed'],
+    changes: [{ file: 'src/dispatcher/gather.ts', find: '    queue.split(waiting);\n', replace: '' }],
+  },
+  {
+    area: 'dispatcher',
+    title: 'certain requests of several deadlines that are late are assessed by the earliest one',
+    tests: ['test/dispatcher/hopelessMixed'],
+    changes: [
+      {
+        file: 'src/dispatcher/hopelessRequests.ts',
+        find: 'if (request.deadlines && ',
+        replace: 'if (!request && ',
       },
     ],
   },
