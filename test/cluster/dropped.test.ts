@@ -3,7 +3,7 @@ import { Cluster } from 'ioredis';
 import { Cluster as Cluster5 } from 'ioredis5';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { RateLimiter, slidingWindow } from '../../src/index.ts';
+import { RateLimiter, RateType, RedissonRateLimiter, slidingWindow } from '../../src/index.ts';
 import { aboutIoredis } from '../support/anyClient.ts';
 import { type RedisCluster, startCluster } from '../support/redisCluster.ts';
 import { until } from '../support/until.ts';
@@ -58,6 +58,8 @@ for (const [version, Client] of clients)
         const redis = new Client(cluster.addresses, options);
         redis.on('error', () => {});
         const limiter = new RateLimiter({ name: 'dropped', limit, redis });
+        const shared = new RedissonRateLimiter(redis, '{dropped}');
+        await shared.trySetRate(RateType.OVERALL, 100, 60_000);
         const owner = await cluster.ownerOf(
           await cluster.slotOf(`${redis.options.keyPrefix ?? ''}{sluice:dropped}`),
         );
@@ -71,9 +73,9 @@ for (const [version, Client] of clients)
         await until('the client knows no master', async () => redis.nodes('master').length === 0);
         assert.is(redis.nodes('all')[0].options.port, replica.port);
         const calls = [limiter.acquire(), limiter.decide(), limiter.availablePermits(), limiter.pauseFor(0)];
-        await Promise.all(calls);
+        await Promise.all([...calls, shared.acquire(), shared.availablePermits()]);
         assert.is(redis.nodes('master').length, 3);
-        await limiter.close();
+        await Promise.all([limiter.close(), shared.close()]);
         redis.disconnect();
       },
     );

@@ -1933,7 +1933,7 @@ export const known = [
     title: 'calls stay with a replica of a cluster',
     tests: ['test/cluster/dropped'],
     changes: [
-      { file: 'src/stores/redis/callScript.ts', find: 'if (isLost) script.refresh!();', replace: '' },
+      { file: 'src/stores/redis/scripts.ts', find: '      cluster.refreshSlotsCache!();\n', replace: '' },
     ],
   },
 ];

@@ -24,8 +24,7 @@ export function callScript(
     if (isRefusedBy('NOSCRIPT', error)) {
       encoded.isKnown = false;
       call();
-    } else if (error) fail(script, error, asker);
-    else asker.answered(null, raw);
+    } else asker.answered(error && script.errorOf ? script.errorOf(error) : error, raw);
   };
   try {
     encoded.send(keys, shared, numbers, { answered });
@@ -57,14 +56,7 @@ export function callDefined(
     },
     (error) => {
       if (tries > 1 && isRefusedBy('NOSCRIPT', error)) callDefined(script, keys, args, asker, tries - 1);
-      else fail(script, error, asker);
+      else asker.answered(error);
     },
   );
-}
-
-/** Passes on an error. A call that a replica of a cluster has received is made again, as one whose slot moves. */
-function fail(script: Script, error: unknown, asker: Asker): void {
-  const isLost = script.refresh && isRefusedBy('READONLY', error);
-  if (isLost) script.refresh!();
-  asker.answered(isLost ? new Error(`MOVED: ${error.message}`) : error);
 }

@@ -10,10 +10,11 @@ export interface Script {
   /** The script with so many keys for encoded calls, if the connection takes them. */
   encoded?(keys: number): EncodedScript | undefined;
   /**
-   * Looks up the nodes of the slots, if the connection is one to a cluster. When ioredis has lost the connections to all masters,
-   * it may send every call to a replica, and would never look them up again.
+   * The error of an encoded call. If a replica of a cluster has received the call, it looks up the nodes of the slots, and returns
+   * the error of a call whose slot moves: when ioredis has lost the connections to all masters, it may send every call to a replica,
+   * and would never look them up again.
    */
-  refresh?(): void;
+  errorOf?(error: unknown): unknown;
   /** Its calls that may share a call of another script, if the connection takes such calls. */
   shared?: SharedCalls;
 }

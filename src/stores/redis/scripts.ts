@@ -9,6 +9,7 @@ import reserve from '../../../lua/reserve.lua';
 import { corked } from './cork.ts';
 import { decisionsOf } from './decisions.ts';
 import { type EncodedScript, encodedScript } from './encoded.ts';
+import { isRefusedBy } from './errors.ts';
 import type { RedisClient } from './redisClient.ts';
 import type { Script } from './script.ts';
 
@@ -54,7 +55,8 @@ export function scriptOf(redis: RedisClient, script: string, lua: string): Scrip
       redis.defineCommand(command, { lua, numberOfKeys: keys.length });
     }
     corked(redis);
-    return commands[command](...keys, ...args);
+    const answer = commands[command](...keys, ...args);
+    return call.errorOf ? answer.catch((error) => Promise.reject(call.errorOf!(error))) : answer;
   };
   call.encoded = (keys) => {
     const known = encoded.get(keys) ?? encodedScript(redis, commandFor(keys), keys);
@@ -62,7 +64,12 @@ export function scriptOf(redis: RedisClient, script: string, lua: string): Scrip
     return known;
   };
   const cluster = redis as Partial<Cluster>;
-  if (cluster.refreshSlotsCache) call.refresh = () => cluster.refreshSlotsCache!();
+  if (cluster.refreshSlotsCache)
+    call.errorOf = (error) => {
+      if (!isRefusedBy('READONLY', error)) return error;
+      cluster.refreshSlotsCache!();
+      return new Error(`MOVED: ${error.message}`);
+    };
   return call;
 }
 
