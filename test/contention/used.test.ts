@@ -469,11 +469,10 @@ test('limits are fully used, in fair shares, and by no more than they allow, wha
     const fleet = usedFleet(seed() + i);
     const { part, jain, used, most } = usedBy(fleet);
     const which = `SLUICE_SEED=${seed() + i} SLUICE_RUNS=1: ${fleet.name}`;
-    // Single fleets differ by chance, and records of a slow window and a fast limit keep least.
-    const least = fleet.limits.length > 1 ? 0.7 : 0.85;
-    assert.ok(part >= least, `${part} of what one queue would keep, ${which}`);
-    // Of few large requests, chance decides whose are kept: 0.87 was the least of 900 fleets.
-    assert.ok(jain >= 0.7, `Jain's index is ${jain}, ${which}`);
+    // Single fleets differ by chance: five of 1,016 kept less than 0.95, the least 0.930; in six times as many histories, 0.947.
+    assert.ok(part >= 0.88, `${part} of what one queue would keep, ${which}`);
+    // Of few large requests, chance decides whose are kept: 0.943 was the least, and 0.992 of this one in six times as many.
+    assert.ok(jain >= 0.85, `Jain's index is ${jain}, ${which}`);
     assert.ok(used <= most, `${used} of a limit, ${which}`);
     // In a window, small requests may pass large ones that wait: a fleet that keeps more than the queue hides no other one.
     total += Math.min(1, part);
