@@ -155,7 +155,9 @@ export class GrantBounds {
     // permits that were taken under another limit.
     const isKnown = now >= this.#calmFrom && (limits === this.#limits || !limits.some(isBucket));
     const { permits } = this.#reservations.moments;
-    if (isKnown && this.#isWithin(request, count, from, untilFree, permits)) return true;
+    const isKnownInTime = isKnown && this.#isWithin(request, count, from, untilFree, permits);
+    // Of permits that another client has charged meanwhile, only the last reservation tells.
+    if (isKnownInTime && this.least(request, count, now, 0) <= request.deadline) return true;
     return this.isFree(request, count, now);
   }
 

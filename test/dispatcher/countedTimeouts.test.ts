@@ -217,6 +217,46 @@ timed('before the first reply, requests of several deadlines are not counted in 
   );
 });
 
+/** A line whose first request waits, while another client has taken all permits of the bucket, and charges more later. */
+function beside() {
+  const limit = tokenBucket({ permits, interval });
+  const store = memoryStore();
+  const [other, line] = ['other', 'one'].map((client) => openLine(limit, openLedger(store, limit, client)));
+  const [taken, recorded] = [recorder<number>(), recorder<number>()];
+  for (let i = 0; i < permits; i++) other.ask(taken, [1], 0, i);
+  const [first] = taken.endings;
+  assert.ok(first.what === 'granted');
+  const charge = (cost: number) => void other.charge(first.grant, [cost]);
+  return { line, recorded, charge };
+}
+
+timed(
+  'requests of several deadlines are not denied by that of the first, if another client charges permits',
+  (clock) => {
+    const { line, recorded, charge } = beside();
+    line.count(recorded, [1], -1, 60_000);
+    for (let i = 0; i < 20; i++) line.count(recorded, [1], i, i > 0 ? 60_000 : 5000);
+    clock.tick(50);
+    charge(40);
+    clock.tick(10_000);
+    assert.equal(
+      recorded.endings.map(({ what, data, at }) => [what, data, at]),
+      Array.from({ length: 21 }, (_, i) => ['granted', i - 1, i > 0 ? 4100 + 100 * i : 100]),
+    );
+  },
+);
+
+timed('a hopeless request is not counted among certain ones, if another client has charged permits', () => {
+  const { line, recorded, charge } = beside();
+  charge(7);
+  // The request of index i is granted after 800 + 100 * i ms, unless one in front of it is refused.
+  for (let i = 0; i < 40; i++) line.count(recorded, [1], i, i % 2 ? 4000 : 3500);
+  assert.equal(
+    recorded.endings.map(({ what, data, at }) => [what, data, at]),
+    [28, 30, 32, 34, 36, 38, 39].map((i) => ['denied', i, 0]),
+  );
+});
+
 timed('a request that is not assessed is not counted in one that is', (clock) => {
   const limit = tokenBucket({ permits: 1, interval: 1000, burst: 2 });
   const { line, recorded, counter, answer } = writtenLine(limit);

@@ -1371,6 +1371,18 @@ export const known = [
   },
   {
     area: 'dispatcher',
+    title: 'a request is certain whatever another client has charged',
+    tests: ['test/dispatcher/countedTimeouts'],
+    changes: [
+      {
+        file: 'src/dispatcher/grantBounds.ts',
+        find: ' && this.least(request, count, now, 0) <= request.deadline',
+        replace: '',
+      },
+    ],
+  },
+  {
+    area: 'dispatcher',
     title: 'certain requests of several deadlines that are late are assessed by the earliest one',
     tests: ['test/dispatcher/hopelessMixed'],
     changes: [
