@@ -48,16 +48,14 @@ export class Expiry {
     const { deadlines } = queue;
     if (this.next === Infinity) return;
     const now = clock.now();
-    const isLate = now - deadlines.next >= lateTimer;
-    // After a blockage, the event loop runs timers before it reads the replies that have arrived.
-    if (isLate && deadlines.first!.stage !== 'queued' && !this.#reading) {
-      this.#readReplies();
-      return;
-    }
-    while (deadlines.next <= now) {
-      const first = deadlines.first!;
+    for (let first = deadlines.first!; deadlines.next <= now; first = deadlines.first!) {
+      const isLate = now - deadlines.next >= lateTimer;
       if (first.deadlines) queue.split(first);
-      else reservations.settle(first, undefined);
+      // After a blockage, the event loop runs timers before it reads the replies that have arrived.
+      else if (isLate && first.stage !== 'queued' && !this.#reading) {
+        this.#readReplies();
+        break;
+      } else reservations.settle(first, undefined);
     }
     if (!queue.settled.isEmpty) loop.repeat();
   }

@@ -1358,8 +1358,8 @@ export const known = [
     changes: [
       {
         file: 'src/dispatcher/expiry.ts',
-        find: 'if (first.deadlines) queue.split(first);\n      else ',
-        replace: '',
+        find: 'if (first.deadlines)',
+        replace: 'if (!first)',
       },
     ],
   },
@@ -1378,6 +1378,18 @@ export const known = [
         file: 'src/dispatcher/grantBounds.ts',
         find: ' && this.least(request, count, now, 0) <= request.deadline',
         replace: '',
+      },
+    ],
+  },
+  {
+    area: 'dispatcher',
+    title: 'a late timer reads no replies if a request that no call has expires first',
+    tests: ['test/dispatcher/lateTimers'],
+    changes: [
+      {
+        file: 'src/dispatcher/expiry.ts',
+        find: "isLate && first.stage !== 'queued'",
+        replace: "isLate && queue.settled.isEmpty && first.stage !== 'queued'",
       },
     ],
   },
