@@ -24,18 +24,17 @@ local function tokenBucket()
 
   -- The units that are in the bucket for requests ahead of the reservations: a lower bound.
   local function presentAt(state, now)
-    if state.present >= 0 then return state.present end
-    return unitsAt(state, now) + heldAhead(state, now) * state.interval
+    return state.present or unitsAt(state, now) + heldAhead(state, now) * state.interval
   end
 
   -- Sets these units. Behind the reservations, no fewer are left than follow from them.
   local function setPresent(state, now, present)
     local ahead, level = heldAhead(state, now) * state.interval, math.min(state.burst * state.interval, present)
-    state.present = -1
+    state.present = nil
     if level <= state.units + ahead then return end
     local last = math.max(now, newestIn(state))
     state.units = math.max(state.units, levelThen(state, now, level, last) - (last - now) * state.permits)
-    if level > state.units + ahead then state.present = math.max(level, -1) end
+    if level > state.units + ahead then state.present = level end
   end
 
   -- The level just before a grant at `t`. A reservation is made for a whole millisecond, so the refill since
@@ -55,11 +54,11 @@ local function tokenBucket()
     -- A new grant must not join reservations whose moment has come.
     if state.lastAt > state.ts and state.lastAt <= now then state.lastAt = CLOSED end
     local present = state.present
-    local level = (present < 0 or isAlone) and -1 or levelThen(state, state.ts, present, now)
+    local level = present and not isAlone and levelThen(state, state.ts, present, now) or -math.huge
     state.units = unitsAt(state, now)
     state.ts = now
     if state.units == state.burst * state.interval and newestIn(state) < now then forget(state) end
-    if present >= 0 then setPresent(state, now, level) end
+    if present then setPresent(state, now, level) end
   end
 
   function algebra.earliest(state, now, at, n)
@@ -155,7 +154,7 @@ local function tokenBucket()
     if newestIn(state) > after then
       raiseLevel(state, now, after)
       cutHistory(state, last)
-      state.present = -1
+      state.present = nil
     end
     return math.max(0, taken - algebra.taken(state))
   end
@@ -190,7 +189,7 @@ local function tokenBucket()
     local ahead, units = math.max(0, newestIn(state) - state.ts), 0
     local missingThen = missing - ahead * state.permits
     changeRate(state, state.ts)
-    state.present = -1
+    state.present = nil
     state.permits, state.interval, state.burst = spec[3], spec[4], spec[5]
     state.units = state.burst * state.interval
     -- Refill was lost before the newest reservation: until then, that at the new rate is lost too.

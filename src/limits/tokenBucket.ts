@@ -16,10 +16,11 @@ export interface TokenBucketState extends BucketHistory {
   units: number;
   ts: number;
   /**
-   * Units that are in the bucket at `ts` for requests ahead of the reservations, or -1 if `units` tells of no fewer: a reservation
-   * that waits for another limit finds the bucket full, so that a part of them is lost by then.
+   * Units that are in the bucket at `ts` for requests ahead of the reservations, unless `units` tells of no fewer: a reservation that
+   * waits for another limit finds the bucket full, so that a part of them is lost by then. They are fewer than none if those of the
+   * next millisecond are reserved.
    */
-  present: number;
+  present: number | undefined;
   /**
    * When the permits taken under an earlier limit will be refilled. Until then, `units` may be negative
    * without a reservation.
@@ -43,7 +44,7 @@ export const tokenBucketAlgebra: Algebra<TokenBucket, TokenBucketState> = {
     burst: small(burst),
     units: small(burst * interval),
     ts: 0,
-    present: -1,
+    present: undefined,
     owedUntil: 0,
     since: -1,
     until: -1,
@@ -145,7 +146,7 @@ export const tokenBucketAlgebra: Algebra<TokenBucket, TokenBucketState> = {
     if (newestIn(state) > after) {
       raiseLevel(state, now, after);
       cut(state, last);
-      state.present = -1;
+      state.present = undefined;
     }
     return Math.max(0, permits - taken(state).permits);
   },
@@ -162,11 +163,12 @@ export const tokenBucketAlgebra: Algebra<TokenBucket, TokenBucketState> = {
     // A new grant must not join reservations whose moment has come.
     if (state.lastAt > state.ts && state.lastAt <= now) state.lastAt = closed;
     const { ts, present } = state;
-    const level = present < 0 || isAlone ? -1 : levelThen(state, ts, present, now);
+    const isKnown = present !== undefined && !isAlone;
+    const level = isKnown ? levelThen(state, ts, present, now) : -Infinity;
     state.units = unitsAt(state, now);
     state.ts = now;
     if (state.units === capOf(state) && newestIn(state) < now) forget(state);
-    if (present >= 0) setPresent(state, now, level);
+    if (present !== undefined) setPresent(state, now, level);
   },
 
   adopt(state, { permits, interval, burst }) {
@@ -179,7 +181,7 @@ export const tokenBucketAlgebra: Algebra<TokenBucket, TokenBucketState> = {
     const ahead = Math.max(0, newestIn(state) - state.ts);
     const missingThen = missing - ahead * state.permits;
     changeRate(state, state.ts);
-    state.present = -1;
+    state.present = undefined;
     state.permits = small(permits);
     state.interval = small(interval);
     state.burst = small(burst);
@@ -213,19 +215,19 @@ function unitsAt({ units, ts, permits, interval, burst }: TokenBucketState, now:
 
 /** The units that are in the bucket for requests ahead of the reservations: a lower bound. */
 function presentAt(state: TokenBucketState, now: number): number {
-  return state.present < 0 ? unitsAt(state, now) + heldAhead(state, now) * state.interval : state.present;
+  return state.present ?? unitsAt(state, now) + heldAhead(state, now) * state.interval;
 }
 
 /** Sets these units. Behind the reservations, no fewer are left than follow from them. */
 function setPresent(state: TokenBucketState, now: number, present: number): void {
   const ahead = heldAhead(state, now) * state.interval;
   const level = Math.min(capOf(state), present);
-  state.present = -1;
+  state.present = undefined;
   if (level <= state.units + ahead) return;
   const last = Math.max(now, newestIn(state));
   const left = levelThen(state, now, level, last) - (last - now) * state.permits;
   state.units = Math.max(state.units, left);
-  if (level > state.units + ahead) state.present = Math.max(level, -1);
+  if (level > state.units + ahead) state.present = level;
 }
 
 /**

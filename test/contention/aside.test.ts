@@ -68,6 +68,30 @@ for (const [[title, first], of, { permits, interval }] of cases(
     assert.ok(calls <= 1.1 * granted, `${calls} calls for ${granted} grants`);
   });
 
+const rates = [
+  { permits: 100, interval: 1000, burst: 20 },
+  { permits: 700, interval: 1000, burst: 91 },
+  { permits: 5, interval: 7, burst: 100 },
+];
+// A reservation for the next millisecond counts as taken before its refill.
+for (const [rate, number] of rates.flatMap((rate) => [1, 2].map((count) => [rate, count] as const)))
+  test(`a client uses ${rate.permits} per ${rate.interval} ms of a token bucket beside ${number} that wait for a slow limit`, () => {
+    const limits = [tokenBucket(rate), slidingWindow({ permits: 4, interval: 28_931, resolution: 1 })];
+    const both: Habits[] = Array(number).fill({ ...waits, waiting: 5, costs: [[1, 1]] });
+    const clients = [...both, { ...waits, waiting: 5, costs: [[1, 0]] }];
+    const { kept } = contend({
+      limits,
+      clients,
+      roundTrip: 2,
+      jitter: 0.3,
+      warmUp: 0,
+      span: 20_000,
+      seed: 1,
+    });
+    const used = kept.reduce((sum, [n]) => sum + n, 0) / ((20_000 * rate.permits) / rate.interval);
+    assert.ok(used >= 0.98, `${used} of the bucket`);
+  });
+
 /** Two or three limits, of which one is slow, and clients that need any of them. */
 function mixedFleet(which: number): { limits: Limit[]; clients: Habits[] } {
   const random = randomFrom(which);

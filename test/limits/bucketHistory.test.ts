@@ -285,6 +285,20 @@ test('what a bucket has ahead of a far reservation is granted, as it is full unt
   assert.is(algebra.available(state, 61_000, 61_000), 9);
 });
 
+test('a reservation for the next millisecond does not hide what a bucket has ahead of a far one', () => {
+  const state = bucketAfter({ permits: 700, interval: 1000, burst: 10 }, [1000, 10]);
+  algebra.commit(state, 1000, 61_000, 1);
+  algebra.roll(state, 1001, 0);
+  // The first one counts as taken, although 0.3 permits are missing.
+  for (const t of [1002, 1003, 1005]) {
+    assert.is(algebra.freeBefore(state, 1001, 1), t);
+    algebra.commit(state, 1001, t, 1);
+  }
+  algebra.roll(state, 1030, 0);
+  assert.is(algebra.freeBefore(state, 1030, 10), 1030);
+  assert.is(algebra.freeBefore(state, 1030, 11), Infinity);
+});
+
 test('a reservation counts, although it has become one step with a grant', () => {
   const state = bucketAfter({ permits: 1, interval: 1000, burst: 2000 }, [1000, 1900], [1010, 1]);
   // The second one waits for another limit.
@@ -442,6 +456,24 @@ test('nothing is granted ahead of reservations that were charged when the rate c
   const state = changedAhead(20);
   algebra.roll(state, 1050, 0);
   assert.not(algebra.hasGap(state, 1050, 1050, 1, 1100, true));
+});
+
+test('a bucket has no room for the refill of reservations that count as taken since the rate changed', () => {
+  const state = bucketAfter({ permits: 1, interval: 4, burst: 4 });
+  algebra.roll(state, 1000, 0);
+  for (const [t, n] of [
+    [1021, 1],
+    [1013, 2],
+  ])
+    algebra.commit(state, 1000, t, n);
+  algebra.adopt(state, tokenBucket({ permits: 3, interval: 5, burst: 1 }), 0);
+  // They wait for another limit. The bucket is full before the first one, and has no more than its permit.
+  for (const t of [1017, 1018, 1020, 1022]) {
+    algebra.commit(state, 1000, t, 1);
+    assert.is(algebra.freeBefore(state, 1000, 1), Infinity);
+  }
+  restored(state, 1020, 1);
+  assert.is(algebra.freeBefore(state, 1000, 1), Infinity);
 });
 
 for (const [title, kept] of [

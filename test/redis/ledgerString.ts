@@ -5,6 +5,7 @@ import {
   fixedFields,
   type LimitPicture,
   type Picture,
+  unknown,
   unsigned,
 } from './picture.ts';
 
@@ -132,7 +133,7 @@ function readWhole(reader: Reader, logs: Buffer[][]): { spec: string; limits: Li
     if (kind === 't') {
       // The number of the steps stands before the fields that few ledgers have.
       const [count] = numbers.splice(6, 1);
-      if (kinds.length === 1) numbers[bucketFields - 1] = -1;
+      if (kinds.length === 1) numbers[bucketFields - 1] = unknown;
       numbers.push(...reader.doubles(3 * count));
     }
     if (kind === 'f') {
@@ -186,7 +187,7 @@ function readSmall(
     const earlier = Array.from({ length: Math.max(0, count - 1) }, () => reader.integers(6, 6, 6));
     const steps = count > 0 ? [newest, ...earlier.reverse()].flat() : [];
     const changes = rareOf(7) ?? Array(7).fill(0);
-    return picture(limit, [units, seen, lastAt, ...changes, -1, ...steps]);
+    return picture(limit, [units, seen, lastAt, ...changes, unknown, ...steps]);
   }
   const [total, newest, openCount, openTime, count, purged] = reader.integers(7, 6, 7, 6, 1, 6);
   const limit = limitIn();

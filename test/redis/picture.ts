@@ -139,7 +139,7 @@ function limitPicture(state: LimitState, ledgerShift: number, isAlone: boolean):
     sameSince,
     ...changed,
     // A single limit forgets it when its ledger is opened next.
-    isAlone ? -1 : present,
+    (isAlone ? undefined : present) ?? unknown,
   ];
   for (const { since, until, held } of stepsOf(state)) numbers.push(since, until, held);
   return { kind: 't', numbers: numbers.map(unsigned), log: [] };
@@ -149,6 +149,9 @@ function limitPicture(state: LimitState, ledgerShift: number, isAlone: boolean):
 export const fixedFields = 10;
 export const fieldsOfWindow = 5;
 type Window = NonNullable<FixedWindowState['earlier']>;
+
+/** In place of the units before the reservations, if they are not known. */
+export const unknown = -(2 ** 59);
 
 /** The numbers of a bucket before its steps. */
 export const bucketFields = 14;

@@ -1126,8 +1126,8 @@ export const known = [
     changes: [
       {
         file: bucketLevel,
-        find: 'step.since > charged && step.since < before',
-        replace: 'step.since > charged && step.since < 0',
+        find: 'if (step.since < before) pass',
+        replace: 'if (step.since < 0) pass',
       },
     ],
   },
@@ -1159,6 +1159,24 @@ export const known = [
         replace: 'return math.huge',
       },
     ],
+  },
+  {
+    area: 'limits',
+    title: 'a bucket that owes a part of a permit to the next millisecond forgets what it has, in memory',
+    tests: ['test/limits/bucketHistory', 'test/contention/aside'],
+    changes: [
+      {
+        file: tokenBucket,
+        find: 'ahead) state.present = level;',
+        replace: 'ahead && level >= 0) state.present = level;',
+      },
+    ],
+  },
+  {
+    area: 'limits',
+    title: 'a bucket has room for the refill of reservations that count as taken already, in memory',
+    tests: ['test/limits/bucketHistory'],
+    changes: [{ file: bucketLevel, find: '(burst - run.early) * interval', replace: 'burst * interval' }],
   },
   {
     area: 'limits',

@@ -5,11 +5,14 @@
 -- How the state of a token bucket is stored in a ledger.
 
 local function bucketFormat()
+  -- What is stored if `present` is not known, or no higher than this.
+  local UNKNOWN = -2 ^ 59
+
   local format = {}
 
   function format.create(spec)
     return {
-      kind = 't', permits = spec[3], interval = spec[4], burst = spec[5], units = spec[5] * spec[4], ts = 0, present = -1,
+      kind = 't', permits = spec[3], interval = spec[4], burst = spec[5], units = spec[5] * spec[4], ts = 0,
       owedUntil = 0, steps = {}, lastAt = MIXED, unsureUntil = 0, sameSince = 0,
     }
   end
@@ -62,13 +65,13 @@ local function bucketFormat()
     -- The refill that is lost until a reservation far ahead may be any number of units.
     checkFinite(units)
     checkRate(permits, interval, burst - 1)
-    checkCounts(ts, owedUntil, math.min(unsureUntil, present + 1))
+    checkCounts(ts, owedUntil, unsureUntil)
     checkSteps(count)
     local steps = {}
     after = unpackSteps(steps, 1, count, 1, '<ddd', data, after)
     local state = {
-      kind = 't', permits = permits, interval = interval, burst = burst, units = units, ts = ts, present = present, owedUntil = owedUntil,
-      steps = steps, lastAt = lastAt, unsureUntil = unsureUntil, sameSince = sameSince,
+      kind = 't', permits = permits, interval = interval, burst = burst, units = units, ts = ts, owedUntil = owedUntil,
+      present = present > UNKNOWN and present or nil, steps = steps, lastAt = lastAt, unsureUntil = unsureUntil, sameSince = sameSince,
     }
     setFormer(state, formerUntil, formerSince, formerPermits, formerInterval)
     return state, after
@@ -77,7 +80,7 @@ local function bucketFormat()
   function format.encode(state)
     local owedUntil, unsureUntil, sameSince, formerUntil, formerSince, formerPermits, formerInterval = changesOf(state)
     return struct.pack('<ddddddddddddddd', state.permits, state.interval, state.burst, state.units, state.ts, state.lastAt,
-      #state.steps, owedUntil, unsureUntil, sameSince, formerUntil, formerSince, formerPermits, formerInterval, state.present) .. packSteps(state.steps, 1, #state.steps, 1, '<ddd')
+      #state.steps, owedUntil, unsureUntil, sameSince, formerUntil, formerSince, formerPermits, formerInterval, math.max(state.present or UNKNOWN, UNKNOWN)) .. packSteps(state.steps, 1, #state.steps, 1, '<ddd')
   end
 
   -- Whether the state fits into the format of lua/heads.
@@ -106,7 +109,7 @@ local function bucketFormat()
     checkSteps(count)
     checkCounts(count > 0 and stop - since or 0, 0, 0)
     return {
-      kind = 't', permits = permits, interval = interval, burst = burst, units = units, ts = seen, present = -1, owedUntil = 0,
+      kind = 't', permits = permits, interval = interval, burst = burst, units = units, ts = seen, owedUntil = 0,
       steps = count > 0 and { { since = since, stop = stop, held = held } } or {}, count = count, lastAt = lastAt,
       unsureUntil = 0, sameSince = 0,
     }, position
