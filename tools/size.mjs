@@ -14,7 +14,7 @@ const limits = [
   ['tokenBucket', 2 * kilobyte],
   ['leakyBucket', 2 * kilobyte],
   ['throttleDistributed, acquirePermits, fromThrottled, pauseOn', 6 * kilobyte + 160],
-  ['RateLimiter, throttleDistributed', 72 * kilobyte + 512],
+  ['RateLimiter, throttleDistributed', 73 * kilobyte],
 ];
 
 /** The minified bundle of an application that exports these names of the package. */

@@ -38,10 +38,11 @@ if not earlier then
 
   -- Grants requests of a run, at most `most`, at the moment `t` that was offered, and returns their number: 0 if there is no
   -- room.
-  local function grant(run, most, t, wait, hole, ahead, strides, stride, hasQuota)
+  local function grant(run, most, t, wait, hole, fit, strides, stride, hasQuota)
     local cost, load = run.cost, wait > 0 and loadOf(ledger, run.cost)
-    local granted = hole and math.min(roomIn(hole, cost), most) or ahead and 1 or load and fitAll(ledger, now, t, cost, most)
-      or fitAll(ledger, now, now, cost, math.min(quotaFor(cost, hasQuota), most))
+    local granted = hole and math.min(roomIn(hole, cost), most)
+    if not load then most = math.min(quotaFor(cost, hasQuota), most) end
+    granted = granted or fit and fit(most) or fitAll(ledger, now, load and t or now, cost, most)
     if not (granted >= 1) then return 0 end
     if hole then
       fillHole(ledger, hole, cost, granted, now)
@@ -77,9 +78,9 @@ if not earlier then
     while remaining > 0 do
       -- Without others, and with no reservation of this client, none stands.
       local t, wait = offer(ledger, instant, cost, stride, after, others == 0 and last == 0)
-      local ahead, soonest
+      local ahead, soonest, fit
       if #ledger.limits > 1 and t > now + horizon then
-        ahead, soonest = offerAhead(ledger, instant, cost, stride, after, t, horizon)
+        ahead, soonest, fit = offerAhead(ledger, instant, cost, stride, after, t, horizon)
         if ahead then t, wait = ahead, soonest end
       end
       -- A refunded reservation before `t` can be taken over without moving any other reservation.
@@ -109,7 +110,7 @@ if not earlier then
         local most = wait > 0 and math.min(remaining, roomFor(cost)) or remaining
         left = left or most < 1 or (wait > 0 and horizon > LONGEST_HORIZON and #reply >= 7 + 2 * MOST_SEGMENTS)
         if left then return answer(remaining, LEFT) end
-        local granted = grant(run, most, t, wait, hole, ahead, strides, stride, hasQuota)
+        local granted = grant(run, most, t, wait, hole, fit, strides, stride, hasQuota)
         remaining = remaining - granted
         -- The list of a log has turned out to be another one: its permits count for longer than when they were offered. A
         -- damaged key must not keep this loop, and so the server, busy for ever.

@@ -44,6 +44,18 @@ inEachTwin('aside', (test, { fleet }) => {
     });
   }
 
+  // One by one, a call of 50,000 would keep the server busy for a third of a second.
+  for (const [i, fastOf] of kinds.entries())
+    test(`many requests of a ${fastOf(1, 1).kind} (${i}) are granted together beside one that waits for a slow limit`, async () => {
+      const clients = await fleet([kinds[0](1, 8000), fastOf(700, 1000)]);
+      for (const client of [0, 1]) await clients.reserve(0, client, { cost: [1, 1], horizon });
+      const reply = await clients.reserve(0, 9, { cost: [0, 1], count: 1000, maxWait: 0, horizon });
+      assert.equal(moments(reply), Array(699).fill(0));
+      assert.ok(reply.segments.length <= 10, `${reply.segments.length} segments`);
+      const later = await clients.reserve(500, 9, { cost: [0, 3], count: 1000, maxWait: 0, horizon });
+      assert.is(moments(later).length, fastOf(1, 1).kind === 'tokenBucket' ? Math.floor(350 / 3) : 0);
+    });
+
   for (const [slowOf, fastOf] of cases(kinds, kinds.slice(0, 2)))
     test(`decisions do not overtake clients that wait for a ${fastOf(1, 1).kind} beside a ${slowOf(1, 1).kind}`, async () => {
       const clients = await fleet([slowOf(1, 8000), fastOf(5, 1000)]);

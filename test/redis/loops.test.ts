@@ -24,6 +24,9 @@ const window = 'each round passes a window: MOST_EARLIER and the last one at mos
 /** Why each loop ends, by its file and its condition, in the order of the file. */
 const loops: Record<string, [condition: string, why: string][]> = {
   'ledger/add-hole.lua': [['holes[place] and holes[place].moment <= moment', hole]],
+  'ledger/ahead.lua': [
+    ['2 * count <= most and fits(2 * count)', 'each round doubles the requests: no more than the call has'],
+  ],
   'ledger/debts.lua': [
     ['left > 0', 'each round but one charges a part: DEBT_PARTS or MOST_DEBT at most; else it is an error'],
   ],

@@ -80,7 +80,8 @@ local function bucketFormat()
   function format.encode(state)
     local owedUntil, unsureUntil, sameSince, formerUntil, formerSince, formerPermits, formerInterval = changesOf(state)
     return struct.pack('<ddddddddddddddd', state.permits, state.interval, state.burst, state.units, state.ts, state.lastAt,
-      #state.steps, owedUntil, unsureUntil, sameSince, formerUntil, formerSince, formerPermits, formerInterval, math.max(state.present or UNKNOWN, UNKNOWN)) .. packSteps(state.steps, 1, #state.steps, 1, '<ddd')
+      #state.steps, owedUntil, unsureUntil, sameSince, formerUntil, formerSince, formerPermits, formerInterval,
+      math.max(state.present or UNKNOWN, UNKNOWN)) .. packSteps(state.steps, 1, #state.steps, 1, '<ddd')
   end
 
   -- Whether the state fits into the format of lua/heads.

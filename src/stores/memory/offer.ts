@@ -1,5 +1,6 @@
 import { newestIn as newestInBucket } from '../../limits/bucketSteps.ts';
 import type { Cost } from '../../limits/cost.ts';
+import { capacityOf } from '../../limits/limit.ts';
 import { algebraOf, type LimitState } from '../../limits/states.ts';
 import type { Instant, LedgerState } from './ledgerState.ts';
 
@@ -63,8 +64,9 @@ export function offer(
 }
 
 /**
- * The same ahead of reservations further ahead than the horizon, for one request: those that wait for other limits of a record would
- * hold up clients that do not need these. All reservations keep their moments. Undefined if no moment earlier than `before` is known.
+ * The same ahead of reservations further ahead than the horizon: those that wait for other limits of a record would hold up clients
+ * that do not need these. All reservations keep their moments. `fit` tells how many requests, at most `most`, are known to fit then:
+ * as many as double until they do not. Undefined if no moment earlier than `before` is known.
  */
 export function offerAhead(
   ledger: LedgerState,
@@ -74,21 +76,27 @@ export function offerAhead(
   after: number,
   before: number,
   horizon: number,
-): Offer | undefined {
-  /** The first moment from `t` on that is free in the limits, each of which may move it. */
-  const freeFrom = (t: number): number =>
-    cost.reduce((free, n, i) => {
+): (Offer & { fit: (most: number) => number }) | undefined {
+  /** The first moment from `t` on that is free for so many requests in the limits, each of which may move it. */
+  const freeFrom = (t: number, requests = 1): number =>
+    cost.reduce((free, each, i) => {
+      const n = each * requests;
       const state = ledger.limits[i];
-      const { earliest, freeBefore } = algebraOf(state);
-      const moment = n > 0 ? earliest(state, now, at, n) : 0;
-      if (moment <= now + horizon) return Math.max(free, moment);
-      return freeBefore(state, free, n);
+      if (n > capacityOf(state)) return Infinity;
+      const moment = n > 0 ? algebraOf(state).earliest(state, now, at, n) : 0;
+      return moment > now + horizon ? algebraOf(state).freeBefore(state, free, n) : Math.max(free, moment);
     }, t);
   const frontier = stride > 0 ? Math.floor(frontierOf(ledger, cost)) : 0;
   const free = freeFrom(Math.max(now, ledger.pausedUntil, after, frontier));
   const t = Math.max(at, free);
   if (t >= before || freeFrom(t) > t) return undefined;
-  return { t, wait: free <= now ? 0 : t * 1000 - us, limiting: undefined };
+  const fit = (most: number) => {
+    let count = 1;
+    // What is granted now is recorded at `at`, and free at both.
+    while (2 * count <= most && [free, t].every((from) => freeFrom(from, 2 * count) <= from)) count *= 2;
+    return count;
+  };
+  return { t, wait: free <= now ? 0 : t * 1000 - us, limiting: undefined, fit };
 }
 
 /** How many requests, at most `most`, can be granted at the moment `t`. */

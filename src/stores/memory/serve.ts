@@ -135,7 +135,7 @@ export function serve(
     let granted = hole
       ? Math.min(roomIn(hole, cost), most)
       : ahead
-        ? 1
+        ? ahead.fit(Math.min(quota, most))
         : fitAll(ledger, now, wait > 0 ? t : now, cost, Math.min(quota, most));
     // A limit that grants nothing at the moment it offers would make this loop endless.
     if (!(granted >= 1)) throw new Error('the limits do not agree with what they offer');
