@@ -121,7 +121,7 @@ test('12 clients with small and large requests of two windows keep them while pe
 test('two clients of two fixed windows use what comes back late, although these do not begin together', () => {
   const limits = [fixedWindow({ permits: 5, interval: 245 }), fixedWindow({ permits: 125, interval: 374 })];
   const habits = { ...waits, waiting: 3, costs: [[1, 1]], refund: 0.57, refundWithin: 363 };
-  const during = { ...manyWindows(limits[1], 20_000), seeds: 12 };
+  const during = { ...manyWindows(limits[1], 10_000), seeds: 12 };
   assertKept(fleetAgainstIdeal(limits, [habits, habits], during), { part: 0.95, jain: 0.98, calls: 2.5 });
 });
 
@@ -141,7 +141,7 @@ for (const [limitOf, kind, least] of [
       [1, 1],
     ];
     const habits = { ...waits, waiting: 5, costs, cancel: 0.83, cancelWithin: 165 };
-    const during = { ...manyWindows(limits[0], 20_000), seeds: 8 };
+    const during = { ...manyWindows(limits[0], 10_000), seeds: 8 };
     assertKept(fleetAgainstIdeal(limits, [habits, habits], during), { part: least, jain: 0.99, calls: 1 });
   });
 
