@@ -85,18 +85,25 @@ local function tokenBucket()
     return freeBefore(state, state.ts, presentAt(state, state.ts), t, n * state.interval)
   end
 
-  function algebra.commit(state, now, t, n, isKept)
+  -- Takes the units of a grant at `t`, and records it.
+  local function charge(state, now, t, n, isKept)
     local moment = chargedAt(state, now, t, n)
-    local level, present, cost = levelAt(state, now, moment), presentAt(state, now), n * state.interval
-    local isAhead = t > chargedTo(state, now)
-    local ahead = heldAhead(state, now) + (isAhead and n or 0)
+    local level = levelAt(state, now, moment)
     -- If the request waits longer than its permits need, the bucket overflows. The surplus is lost.
-    state.units = level - (moment - now) * state.permits - cost
+    state.units = level - (moment - now) * state.permits - n * state.interval
     state.ts = now
     if not (isKept and keep(state, t, n)) then join(state, now, moment, t, n) end
+  end
+
+  function algebra.commit(state, now, t, n, isKept)
+    -- Most grants are made without reservations: `units` tells of all permits then.
+    if not state.present and math.max(newestIn(state), t) <= now + 1 then return charge(state, now, t, n, isKept) end
+    local present, isAhead = presentAt(state, now), t > chargedTo(state, now)
+    local ahead = heldAhead(state, now) + (isAhead and n or 0)
+    charge(state, now, t, n, isKept)
     -- A reservation that has become one step with earlier grants counts as taken.
     local merged = (ahead - heldAhead(state, now)) * state.interval
-    setPresent(state, now, present - (isAhead and 0 or cost) - merged)
+    setPresent(state, now, present - (isAhead and 0 or n * state.interval) - merged)
   end
 
   -- No reservation is left after `last`, so the level there is not negative: every earlier reservation had its permits

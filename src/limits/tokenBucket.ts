@@ -82,16 +82,16 @@ export const tokenBucketAlgebra: Algebra<TokenBucket, TokenBucketState> = {
   },
 
   commit(state, now, t, n, isKept) {
-    const moment = chargedAt(state, now, t, n);
-    const level = levelAt(state, now, moment);
+    // Most grants are made without reservations: `units` tells of all permits then.
+    if (state.present === undefined && Math.max(newestIn(state), t) <= now + 1) {
+      charge(state, now, t, n, isKept);
+      return;
+    }
     const present = presentAt(state, now);
-    const cost = n * state.interval;
     const isAhead = t > chargedTo(state, now);
     const ahead = heldAhead(state, now) + (isAhead ? n : 0);
-    // If the request waits longer than its permits need, the bucket overflows. The surplus is lost.
-    state.units = level - (moment - now) * state.permits - cost;
-    state.ts = now;
-    if (!isKept || !keep(state, t, n)) join(state, now, moment, t, n);
+    const cost = n * state.interval;
+    charge(state, now, t, n, isKept);
     // A reservation that has become one step with earlier grants counts as taken.
     const merged = (ahead - heldAhead(state, now)) * state.interval;
     setPresent(state, now, present - (isAhead ? 0 : cost) - merged);
@@ -211,6 +211,16 @@ function unitsAt({ units, ts, permits, interval, burst }: TokenBucketState, now:
   const missing = burst * interval - units;
   // Compared before multiplying, as the product of a long time would not be exact.
   return now - ts >= missing / permits ? burst * interval : units + (now - ts) * permits;
+}
+
+/** Takes the units of a grant at `t`, and records it. */
+function charge(state: TokenBucketState, now: number, t: number, n: number, isKept = false): void {
+  const moment = chargedAt(state, now, t, n);
+  const level = levelAt(state, now, moment);
+  // If the request waits longer than its permits need, the bucket overflows. The surplus is lost.
+  state.units = level - (moment - now) * state.permits - n * state.interval;
+  state.ts = now;
+  if (!isKept || !keep(state, t, n)) join(state, now, moment, t, n);
 }
 
 /** The units that are in the bucket for requests ahead of the reservations: a lower bound. */
