@@ -75,8 +75,9 @@ local function slidingWindow()
 
   local function commitLast(state, slot, n)
     if state.openTime == slot then
-      -- No search has passed this entry: a moment at which it has expired has a later one.
       state.openCount = state.openCount + n
+      -- A search for more permits than are granted may have passed this entry.
+      if state.needAt == lengthOf(state) then state.needed = state.needed + n end
       return
     end
     if state.openTime > 0 then

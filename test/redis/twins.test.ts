@@ -2,6 +2,7 @@ import type fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { closedAhead } from '../properties/closedAhead.ts';
+import { differentNeeds } from '../properties/differentNeeds.ts';
 import { histories, historiesOf } from '../properties/history.ts';
 import { manyGrants } from '../properties/manyGrants.ts';
 import { scaled } from '../properties/scaled.ts';
@@ -84,6 +85,11 @@ same(
   'windows whose permits come back while clients wait are the same in Lua and in TypeScript',
   100,
   takingTurns,
+);
+same(
+  'records whose clients need different limits are the same in Lua and in TypeScript',
+  200,
+  differentNeeds,
 );
 same('buckets with long histories are the same in Lua and in TypeScript', 150, manyGrants);
 same('long lines of reservations are the same in Lua and in TypeScript', 300, longLines);

@@ -366,4 +366,23 @@ test('after a pause that was lifted, calls of limiters for each client take the 
   assert.is(quick, 2);
 });
 
+test('a window that grants fewer permits than were searched for', async ({ redis }) => {
+  const windowOf = (permits: number, interval: number): LimitSpec => ({
+    ...{ kind: 'slidingWindow', permits, interval, resolution: 1 },
+  });
+  const limits = [windowOf(6, 1000), windowOf(4, 2000), windowOf(1, 12_000)];
+  const askFor = (client: number, ...runs: [count: number, cost: number[]][]): Step => ({
+    ...{ kind: 'reserve', client, horizon: 4000, held: 0 },
+    runs: runs.map(([count, cost]) => ({ count, cost, maxWait: Infinity })),
+  });
+  const steps: Step[] = [
+    { kind: 'decide', client: 1, cost: [0, 0, 1] },
+    askFor(1, [1, [0, 1, 1]]),
+    { kind: 'decide', client: 0, cost: [3, 0, 0] },
+    // Ahead of that reservation, two requests together have no room.
+    askFor(0, [2, [2, 1, 0]], [1, [2, 0, 0]], [1, [1, 0, 0]]),
+  ];
+  await sameInBoth(redis, { startUs: 1_000_000, limits, steps }, [{ names: ['', 'b', 'c'], limits }]);
+});
+
 test.run();
