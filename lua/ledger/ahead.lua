@@ -20,9 +20,9 @@ do
     return t
   end
 
-  -- The same as `offer`, ahead of reservations further ahead than the horizon: those that wait for other limits of a record would hold
-  -- up clients that do not need these. All reservations keep their moments. The third result tells how many requests, at most `most`,
-  -- are known to fit then: as many as double until they do not. Nothing if no moment earlier than `before` is known.
+  -- The same as `offer`, ahead of reservations further ahead than the horizon: those that wait for other limits of a record would
+  -- hold up clients that do not need these. All reservations keep their moments. The third result tells how many requests, at most
+  -- `most`, are known to fit then: as many as double until they do not. Nothing if no moment earlier than `before` is known.
   function offerAhead(ledger, instant, cost, stride, after, before, horizon)
     local frontier = stride > 0 and math.floor(frontierOf(ledger, cost)) or 0
     local free = freeFrom(ledger, instant, cost, math.max(instant.now, ledger.pausedUntil, after, frontier), horizon, 1)

@@ -30,7 +30,9 @@ do
       parts[#parts + 1] = struct.pack(TICKET, ticket.due, ticket.till, ticket.stride, ticket.taken, #ticket.client, ticket.client)
     end
     for i = 1, #ledger.limits do parts[#parts + 1] = struct.pack('<d', ledger.frontiers[i] or 0) end
-    for _, debt in ipairs(ledger.debts) do parts[#parts + 1] = struct.pack('<dddd', debt.limit, debt.till, debt.permits, debt.tail) end
+    for _, debt in ipairs(ledger.debts) do
+      parts[#parts + 1] = struct.pack('<dddd', debt.limit, debt.till, debt.permits, debt.tail)
+    end
     return table.concat(parts)
   end
 
@@ -94,8 +96,8 @@ do
     local voidCount, holeCount, ticketCount
     ledger.born, ledger.refundable, ledger.shift, ledger.pausedUntil, ledger.soleUntil, ledger.crowdUntil,
       ledger.pacedUntil, ledger.granted, ledger.returned, ledger.freed, ledger.movedAt, ledger.lateAt, ledger.credit,
-      ledger.largest, ledger.largestUntil, ledger.farthest, ledger.farthestUntil, voidCount, holeCount, ticketCount, ledger.sole, position =
-      struct.unpack(RARE, data, position)
+      ledger.largest, ledger.largestUntil, ledger.farthest, ledger.farthestUntil, voidCount, holeCount, ticketCount,
+      ledger.sole, position = struct.unpack(RARE, data, position)
     local least = math.min(ledger.born, ledger.refundable, ledger.shift, ledger.pausedUntil, ledger.soleUntil, ledger.crowdUntil,
       ledger.pacedUntil, ledger.granted, ledger.returned, ledger.freed, ledger.movedAt, ledger.lateAt, ledger.credit,
       ledger.largest, ledger.largestUntil, ledger.farthest, ledger.farthestUntil, voidCount, holeCount, ticketCount)

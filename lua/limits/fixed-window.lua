@@ -61,8 +61,8 @@ local function fixedWindow()
     for i = #state.earlier, place, -1 do state.earlier[i] = nil end
   end
 
-  -- Forgets the past windows, except the last of them if more may be granted between it and the next. After a step of the clock, one
-  -- that has ended may overlap the present window of the grid, and is not past.
+  -- Forgets the past windows, except the last of them if more may be granted between it and the next. After a step of the clock,
+  -- one that has ended may overlap the present window of the grid, and is not past.
   local function forgetPast(state, now)
     local place, after, present = 1, state, startAt(state, now)
     while state.earlier[place] and present < state.earlier[place].stop do

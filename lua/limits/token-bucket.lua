@@ -157,7 +157,9 @@ local function tokenBucket()
     local last = math.max(after, now + 1)
     -- Without grants after it, a step is refunded exactly, unless some of its reservations are void already.
     local sure = math.max(last, state.unsureUntil)
-    while state.steps[1] and state.steps[1].since > sure do algebra.refund(state, now, state.steps[1].since, state.steps[1].held) end
+    while state.steps[1] and state.steps[1].since > sure do
+      algebra.refund(state, now, state.steps[1].since, state.steps[1].held)
+    end
     if newestIn(state) > after then
       raiseLevel(state, now, after)
       cutHistory(state, last)

@@ -15,7 +15,8 @@
 local JSON, OWN = 91, 48
 local text = ARGV[1]
 local kind = text:byte()
-local us, now, at, data, forgotten, fresh, taken, permits, interval, extra, sum, epoch, seen, expires, calm, kept, renewed, full, left
+local us, now, at, data, forgotten, fresh, taken, permits, interval, extra, sum
+local epoch, seen, expires, calm, kept, renewed, full, left
 -- An entry or a step to be added to the ledger, and the first bytes behind its place, and behind what it replaces.
 local added, place, after
 -- The moment at which the permits of a request are free that is not granted now.

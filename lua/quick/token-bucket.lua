@@ -68,8 +68,8 @@ if kind == BUCKET_KIND then
   if taken then
     -- @inline "quick/renew"
     if renewed then
-      taken = struct.pack(NUMBERS, kind + 256 * VERSION, epoch, calm, kept, now, till, units, lastAt, count, since, stop, held, permits,
-        interval, extra, sum)
+      taken = struct.pack(NUMBERS, kind + 256 * VERSION, epoch, calm, kept, now, till, units, lastAt, count, since, stop, held,
+        permits, interval, extra, sum)
     else
       taken = struct.pack('<I6I6di6BI6I6I6', now, till, units, lastAt, count, since, stop, held)
     end

@@ -98,8 +98,8 @@ local function slidingSearch(entry, lengthOf)
     return true
   end
 
-  -- The first moment, `t` or later, at which `n` permits are free ahead of the reservations. math.huge if none is known. All permits
-  -- within an interval before or after it count, so that every window stays within the limit.
+  -- The first moment, `t` or later, at which `n` permits are free ahead of the reservations. math.huge if none is known. All
+  -- permits within an interval before or after it count, so that every window stays within the limit.
   local function freeBefore(state, t, n)
     local free, taken, length, len = t, state.total, lengthOf(state), state.len
     local ahead = length

@@ -71,7 +71,8 @@ local function bucketFormat()
     after = unpackSteps(steps, 1, count, 1, '<ddd', data, after)
     local state = {
       kind = 't', permits = permits, interval = interval, burst = burst, units = units, ts = ts, owedUntil = owedUntil,
-      present = present > UNKNOWN and present or nil, steps = steps, lastAt = lastAt, unsureUntil = unsureUntil, sameSince = sameSince,
+      present = present > UNKNOWN and present or nil, steps = steps, lastAt = lastAt, unsureUntil = unsureUntil,
+      sameSince = sameSince,
     }
     setFormer(state, formerUntil, formerSince, formerPermits, formerInterval)
     return state, after
