@@ -47,7 +47,8 @@ function overCarried(
  * back until the server's clock has caught up. A grant at a refunded moment is checked by the ledger's clock alone: in true
  * time, a step moves it towards the reservations after it. Fixed windows are checked by the ledger's clock: in true time, a
  * window that contains a step is longer. With `'epoch'` the grid moves with a step: grants between two steps are counted on the
- * grid, by the server's time; over all steps, the counter must have been reset at moments an interval or more apart.
+ * grid, by the server's time; over all steps, the counter must have been reset at moments an interval or more apart, unless the
+ * ledger was forgotten before a step.
  */
 function breachOf(limit: LimitSpec, grants: readonly Grant[], i: number): string | undefined {
   const byLedger = permitsOf(grants, i, ({ ledgerMoment }) => ledgerMoment);
@@ -70,7 +71,31 @@ function breachOf(limit: LimitSpec, grants: readonly Grant[], i: number): string
       );
     if (breach) return breach;
   }
-  return overAnyRestarts(limit, byLedger);
+  for (const ofLife of livesOf(grants, limit.interval)) {
+    const breach = overAnyRestarts(
+      limit,
+      permitsOf(ofLife, i, ({ ledgerMoment }) => ledgerMoment),
+    );
+    if (breach) return breach;
+  }
+  return undefined;
+}
+
+/** A ledger with a window on the clock is forgotten so many milliseconds after it has ended. */
+const keptFor = 1000;
+
+/** Grants between which the ledger was forgotten and the clock stepped back: windows follow the grid of the new time then. */
+function livesOf(grants: readonly Grant[], interval: number): Grant[][] {
+  const lives: Grant[][] = [];
+  let end = 0;
+  let era: number | undefined;
+  for (const grant of [...grants].sort((a, b) => a.ledgerMoment - b.ledgerMoment)) {
+    if (lives.length === 0 || (grant.era !== era && grant.ledgerMoment >= end + keptFor)) lives.push([]);
+    lives[lives.length - 1].push(grant);
+    end = Math.max(end, grant.ledgerMoment + interval - (grant.moment % interval));
+    era = grant.era;
+  }
+  return lives;
 }
 
 /** The grants to check in true time: after a step of the clock, those at refunded moments are left out. */

@@ -116,6 +116,24 @@ test('a step of the clock that moves the end of a pause does not lift it: reserv
   });
 });
 
+test('a window on the clock follows the new time if its ledger was forgotten before a step', () => {
+  const window = { kind: 'fixedWindow', permits: 1, interval: 21_000, align: 'epoch' } as const;
+  const reserve = { kind: 'reserve', client: 0, horizon: 0, held: 0 } as const;
+  neverOver({
+    startUs: 0,
+    limits: [window],
+    steps: [
+      { kind: 'advance', us: 100_000_000 },
+      { ...reserve, runs: [{ count: 2, cost: [1], maxWait: Infinity }] },
+      // The last window ends at 126 s.
+      { kind: 'advance', us: 27_000_000 },
+      { kind: 'peek', client: 0 },
+      { kind: 'stepBack', ms: 44_000 },
+      { ...reserve, runs: [{ count: 2, cost: [1], maxWait: 2000 }] },
+    ],
+  });
+});
+
 test('a window on the clock is not exceeded after a step of the clock and a move of reservations', () => {
   const window = { kind: 'fixedWindow', permits: 3, interval: 41_000, align: 'epoch' } as const;
   const reserve = { kind: 'reserve', held: 0 } as const;

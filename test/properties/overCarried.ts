@@ -16,6 +16,24 @@ export function overWith(
   if (limit.kind === 'tokenBucket') return overLevel(limit, carried, granted);
   const [window] = carried;
   if (!window) return undefined;
+  const over = overContinued(limit, window, granted, continues);
+  if (!over || limit.align === 'epoch' || !continues) return over;
+  // A window ahead may begin earlier than its reservations. Then some windows hold all of them.
+  const all = [...(window.earlier ?? []), window];
+  const overAt = (momentOf: (window: Carried) => number) => {
+    const counted = all.map((one) => ({ t: momentOf(one), n: Math.min(one.n, limit.permits) }));
+    return overAnyWindows(limit, [...counted, ...granted]);
+  };
+  return overAt(({ t }) => t) ?? overAt(({ t, newest = t }) => newest);
+}
+
+/** Checks the windows after a change of the rate, the last of which keeps its start. */
+function overContinued(
+  limit: Extract<LimitSpec, { kind: 'fixedWindow' }>,
+  window: Carried,
+  granted: readonly PermitsAt[],
+  continues: boolean,
+): string | undefined {
   const { permits, interval, align } = limit;
   const charged = Math.min(window.n, permits);
   // A window that continues ends after its newest grant, even if the new interval is shorter.

@@ -41,4 +41,30 @@ for (const [from, old] of Object.entries(kinds))
       neverOverTheNew,
     );
 
+test('a window that continues may begin earlier than its reservation', () => {
+  const reserve = { kind: 'reserve', client: 0, horizon: 0, held: 0 } as const;
+  neverOverTheNew({
+    before: {
+      startUs: 0,
+      limits: [{ kind: 'fixedWindow', permits: 1, interval: 28, align: 'epoch' }],
+      // Grants at 272 and 280.
+      steps: [
+        { kind: 'advance', us: 271_743 },
+        { ...reserve, client: 1, runs: [{ count: 2, cost: [1], maxWait: Infinity }] },
+      ],
+    },
+    after: {
+      startUs: 0,
+      limits: [{ kind: 'fixedWindow', permits: 2, interval: 8, align: 'first' }],
+      steps: [
+        { kind: 'advance', us: 1257 },
+        { ...reserve, runs: [{ count: 1, cost: [2], maxWait: Infinity }] },
+        { kind: 'cancel', client: 0, every: 1, newestFirst: false, ahead: false },
+        // At 273, in a window of eight milliseconds that also holds the grant at 280.
+        { ...reserve, runs: [{ count: 1, cost: [1], maxWait: 2 }] },
+      ],
+    },
+  });
+});
+
 test.run();
