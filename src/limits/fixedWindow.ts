@@ -1,22 +1,18 @@
 import { small } from '../small.ts';
 import type { Algebra } from './algebra.ts';
+import { freeBefore, hasGap, windowBefore } from './fixedGap.ts';
 import type { FixedWindow } from './limit.ts';
 import {
   alignDown,
   alignUp,
-  areOnGrid,
   close,
   type FixedWindowState,
-  freeBefore,
   fullBefore,
-  hasRoomBetween,
   open,
   roll,
   toGrid,
   type Window,
-  windowAfter,
   windowAt,
-  windowBefore,
 } from './windows.ts';
 
 /**
@@ -52,21 +48,7 @@ export const fixedWindowAlgebra: Algebra<FixedWindow, FixedWindowState> = {
     return Math.floor((permits - (t < end ? used : 0)) / n);
   },
 
-  hasGap(state, now, at, n, before) {
-    const { permits, start, end, used } = state;
-    if (used === 0 && now >= end) return true;
-    if (used > 0 && start <= now) return at < end && (before < end || used + n <= permits);
-    const next = windowAfter(state, now);
-    const window = next?.earlier;
-    if (!window) return false;
-    // Off the grid, both may be in one window of it.
-    if (!areOnGrid(state, window, next)) return false;
-    if (window.end <= now) return hasRoomBetween(state, window, next, at, n);
-    // After the interval was made longer, windows with reservations overlap. Until the next one starts, this one is shorter than the
-    // interval, so all permits of both would be too many.
-    const stop = window.end;
-    return stop <= next.start && at < stop && (before < stop || window.used + n <= permits);
-  },
+  hasGap,
 
   freeBefore,
 

@@ -39,10 +39,12 @@ const loops: Record<string, [condition: string, why: string][]> = {
   'ledger/holes.lua': [['ledger.holes[1] and ledger.holes[1].moment <= till', hole]],
   'ledger/move-up.lua': [['window and window.start >= t', window]],
   'limits/fixed-window.lua': [
+    ['state.used > 0 and state.start > after', 'each round removes a window: MOST_EARLIER and one at most'],
+  ],
+  'limits/fixed-window/windows.lua': [
     ['state.earlier[place] and state.earlier[place].start > t', window],
     ['state.earlier[place] and present < state.earlier[place].stop', window],
     ['earlier[place + 1] and earlier[place].used == 0', window],
-    ['state.used > 0 and state.start > after', 'each round removes a window: MOST_EARLIER and one at most'],
   ],
   'limits/sliding-window.lua': [
     ['pushed[1] and pushed[1][1] <= gone', inline],

@@ -13,6 +13,7 @@ const debts = ['test/redis/debts'];
 const windowRates = ['test/limits/windowRates'];
 const window = 'src/limits/fixedWindow.ts';
 const windows = 'src/limits/windows.ts';
+const fixedGap = 'src/limits/fixedGap.ts';
 const bucket = 'src/limits/bucketHistory.ts';
 const bucketRoom = 'src/limits/bucketRoom.ts';
 const bucketLevel = 'src/limits/bucketLevel.ts';
@@ -1539,9 +1540,9 @@ export const known = [
     title: 'a new fixed window takes what lies before its first reservation to be empty, in both twins',
     tests: ['test/limits/severalWindows'],
     changes: [
-      { file: windows, find: 'past.newest === 0 || start < past.end', replace: 'start < past.end' },
+      { file: fixedGap, find: 'past.newest === 0 || start < past.end', replace: 'start < past.end' },
       {
-        file: 'lua/limits/fixed-window.lua',
+        file: 'lua/limits/fixed-window/gaps.lua',
         find: 'past.newest == 0 or start < past.stop',
         replace: 'start < past.stop',
       },
@@ -1559,7 +1560,7 @@ export const known = [
         replace: 'next',
       },
       {
-        file: 'lua/limits/fixed-window.lua',
+        file: 'lua/limits/fixed-window/windows.lua',
         find: 'startAt(state, now + 1) < after.start',
         replace: 'false',
       },
@@ -1570,9 +1571,9 @@ export const known = [
     title: 'no window of reservations starts earlier, in both twins',
     tests: ['test/redis/gaps', 'test/contention/records'],
     changes: [
-      { file: windows, find: "return align === 'first' && isLast", replace: 'return false' },
+      { file: fixedGap, find: "return align === 'first' && isLast", replace: 'return false' },
       {
-        file: 'lua/limits/fixed-window.lua',
+        file: 'lua/limits/fixed-window/gaps.lua',
         find: 'return state.epoch == 0 and isLast',
         replace: 'return false',
       },
@@ -1583,9 +1584,9 @@ export const known = [
     title: 'a window of reservations that starts earlier may hold too many permits, in both twins',
     tests: ['test/redis/gaps'],
     changes: [
-      { file: windows, find: '&& next.used + n <= permits;', replace: ';' },
+      { file: fixedGap, find: '&& next.used + n <= permits;', replace: ';' },
       {
-        file: 'lua/limits/fixed-window.lua',
+        file: 'lua/limits/fixed-window/gaps.lua',
         find: ' and after.used + n <= state.permits\n',
         replace: '\n',
       },
@@ -1595,13 +1596,13 @@ export const known = [
     area: 'limits',
     title: 'a window starts earlier although its last reservation is an interval ahead, in memory',
     tests: ['test/limits/severalWindows'],
-    changes: [{ file: windows, find: 'next.newest < end && ', replace: '' }],
+    changes: [{ file: fixedGap, find: 'next.newest < end && ', replace: '' }],
   },
   {
     area: 'limits',
     title: 'a window starts earlier and ends behind the start of the next one, in memory',
     tests: ['test/limits/severalWindows'],
-    changes: [{ file: windows, find: "=== 'first' && isLast", replace: "=== 'first'" }],
+    changes: [{ file: fixedGap, find: "=== 'first' && isLast", replace: "=== 'first'" }],
   },
   {
     area: 'limits',
@@ -1609,7 +1610,7 @@ export const known = [
     tests: ['test/limits/severalWindows'],
     changes: [
       {
-        file: windows,
+        file: fixedGap,
         find: 'Object.assign(after, { start, end })',
         replace: 'Object.assign(after, { start })',
       },
@@ -1766,9 +1767,7 @@ export const known = [
     area: 'limits',
     title: 'a window ahead of reservations forgets the present one, in memory',
     tests: ['test/limits/freeBefore'],
-    changes: [
-      { file: 'src/limits/windows.ts', find: 'window.end > now ? window : undefined', replace: 'undefined' },
-    ],
+    changes: [{ file: fixedGap, find: 'window.end > now ? window : undefined', replace: 'undefined' }],
   },
   {
     area: 'limits',
@@ -1776,7 +1775,7 @@ export const known = [
     tests: ['test/contention/aside'],
     changes: [
       {
-        file: 'src/limits/windows.ts',
+        file: fixedGap,
         find: 'used + n <= state.permits) return free',
         replace: 'used <= state.permits) return free',
       },
@@ -1836,7 +1835,7 @@ export const known = [
     tests: ['test/redis/contention'],
     changes: [
       {
-        file: 'lua/limits/fixed-window.lua',
+        file: 'lua/limits/fixed-window/gaps.lua',
         find: 'if state.earlier[place].stop <= now then forgetFrom(state, place) end',
         replace: 'forgetFrom(state, place)',
       },
@@ -1848,7 +1847,7 @@ export const known = [
     tests: ['test/redis/contention'],
     changes: [
       {
-        file: 'lua/limits/fixed-window.lua',
+        file: 'lua/limits/fixed-window/gaps.lua',
         find: 'window.used + n <= state.permits then return free end',
         replace: 'window.used <= state.permits then return free end',
       },
