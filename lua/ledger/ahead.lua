@@ -14,7 +14,7 @@ do
       if n > 0 then
         local algebra = algebraOf(state.kind)
         local moment = algebra.earliest(state, now, instant.at, n)
-        t = moment <= now + horizon and math.max(t, moment) or algebra.freeBefore(state, t, n)
+        t = moment <= now + horizon and math.max(t, moment) or algebra.freeBefore(state, t, n, instant.at)
       end
     end
     return t

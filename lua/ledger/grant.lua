@@ -15,7 +15,7 @@ do
     if state.kind ~= 'f' then return algebra.fit(state, instant.now, t - 1, permits) >= 1 end
     if algebra.earliest(state, instant.now, instant.at, permits) < t then return true end
     -- A reservation that waits for another limit may be in the same window, far ahead.
-    return #ledger.limits > 1 and algebra.freeBefore(state, instant.at, permits) < t
+    return #ledger.limits > 1 and algebra.freeBefore(state, instant.at, permits, instant.at) < t
   end
 
   -- Moves the frontiers by the requests, at most `most`, that the pace allows at `t`. Returns their number.

@@ -47,9 +47,9 @@ export interface Algebra<L extends Limit, S> {
   ): boolean;
   /**
    * The first moment, `t` or later, at which `n` permits are free ahead of reservations, all of which keep their moments. Infinity if
-   * none is known.
+   * none is known. A grant before `at` is recorded at `at`.
    */
-  freeBefore(state: S, t: number, n: number): number;
+  freeBefore(state: S, t: number, n: number, at?: number): number;
   /** Records `n` permits granted at `t`, which may be ahead. `isKept` tells that they are never refunded. */
   commit(state: S, now: number, t: number, n: number, isKept?: boolean): void;
   /**

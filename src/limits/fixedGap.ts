@@ -46,7 +46,7 @@ export function hasGap(state: FixedWindowState, now: number, at: number, n: numb
  * The first moment, `t` or later, at which `n` permits are free ahead of the last window: in one before it, or in a new one that fits
  * between two. Infinity if none is known.
  */
-export function freeBefore(state: FixedWindowState, t: number, n: number): number {
+export function freeBefore(state: FixedWindowState, t: number, n: number, at = t): number {
   let count = 0;
   let first: Window = state;
   for (let window: Window | undefined = state; window; window = window.earlier) {
@@ -54,7 +54,9 @@ export function freeBefore(state: FixedWindowState, t: number, n: number): numbe
     first = window;
   }
   if (count > mostEarlier) return Infinity;
-  let free = Math.max(t, first.start);
+  // An aligned window opens at its first millisecond, not at the fraction before it.
+  const opensAt = state.align === 'epoch' && startAt(state, at) > t;
+  let free = Math.max(opensAt ? at : t, first.start);
   for (let next = windowAfter(state, free); next; next = windowAfter(state, free)) {
     const window = next.earlier!;
     // After a change of the limit, they may overlap.

@@ -44,6 +44,16 @@ inEachTwin('aside', (test, { fleet }) => {
     });
   }
 
+  test('no decision in the last fraction of a millisecond of a window on the clock counts in the next one', async () => {
+    const clients = await fleet([kinds[0](1, 8000), kinds[2](5, 1000)]);
+    await clients.reserve(0, 0, { cost: [1, 1], horizon });
+    await clients.reserve(0, 1, { cost: [1, 1], horizon });
+    assert.ok(await clients.decide(998.5, 9, [0, 1]));
+    for (const at of [999.001, 999.999]) assert.not(await clients.decide(at, 9, [0, 1]), `at ${at}`);
+    assert.ok(await clients.decide(1000, 9, [0, 5]));
+    assert.not(await clients.decide(1000, 9, [0, 1]));
+  });
+
   // One by one, a call of 50,000 would keep the server busy for a third of a second.
   for (const [i, fastOf] of kinds.entries())
     test(`many requests of a ${fastOf(1, 1).kind} (${i}) are granted together beside one that waits for a slow limit`, async () => {

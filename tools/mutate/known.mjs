@@ -1764,6 +1764,19 @@ export const known = [
     ],
   },
   {
+    area: 'scripts',
+    title: 'a decision just before the end of a window on the clock counts in the next one, in both twins',
+    tests: ['test/redis/aside'],
+    changes: [
+      { file: fixedGap, find: 'opensAt ? at : t', replace: 't' },
+      {
+        file: 'lua/limits/fixed-window/gaps.lua',
+        find: 'startAt(state, at) > t then t = at end',
+        replace: 'false then t = at end',
+      },
+    ],
+  },
+  {
     area: 'limits',
     title: 'a window ahead of reservations forgets the present one, in memory',
     tests: ['test/limits/freeBefore'],

@@ -39,9 +39,11 @@ end
 
 -- The first moment, `t` or later, at which `n` permits are free ahead of the last window: in one before it, or in a new one that
 -- fits between two. math.huge if none is known.
-function algebra.freeBefore(state, t, n)
+function algebra.freeBefore(state, t, n, at)
   local earlier = state.earlier
   if #earlier >= MOST_EARLIER or #earlier == 0 then return math.huge end
+  -- An aligned window opens at its first millisecond, not at the fraction before it.
+  if state.epoch == 1 and startAt(state, at) > t then t = at end
   local free = math.max(t, earlier[#earlier].start)
   for i = #earlier, 1, -1 do
     local window, after = earlier[i], earlier[i - 1] or state

@@ -84,7 +84,9 @@ export function offerAhead(
       const state = ledger.limits[i];
       if (n > capacityOf(state)) return Infinity;
       const moment = n > 0 ? algebraOf(state).earliest(state, now, at, n) : 0;
-      return moment > now + horizon ? algebraOf(state).freeBefore(state, free, n) : Math.max(free, moment);
+      return moment > now + horizon
+        ? algebraOf(state).freeBefore(state, free, n, at)
+        : Math.max(free, moment);
     }, t);
   const frontier = stride > 0 ? Math.floor(frontierOf(ledger, cost)) : 0;
   const free = freeFrom(Math.max(now, ledger.pausedUntil, after, frontier));
