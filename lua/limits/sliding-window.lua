@@ -67,7 +67,13 @@ local function slidingWindow()
     local behind, newest, under = {}, state.newest, state.under
     while state.openTime > slot do
       behind[#behind + 1] = { state.openTime, state.openCount }
-      if not pop(state) then break end
+      if not pop(state) then
+        -- The open entry holds all permits now, also those of the removed entries, until the newest of these expires.
+        local last = behind[1][1]
+        state.coarsest = state.coarsest + last - slot
+        state.openTime, state.oldest, behind = last, last, {}
+        break
+      end
     end
     state.newest, state.under = newest, under
     return behind

@@ -4,6 +4,7 @@ import { fixedWindow, type Limit, slidingWindow, tokenBucket } from '../../src/i
 import { scriptsOf } from '../../src/stores/redis/scripts.ts';
 import type { ControlledLedger, Refund } from '../../src/stores/store.ts';
 import { openRedisLedger } from '../support/redisLedger.ts';
+import { ledgerOf } from './ledgers.ts';
 import { redisSuite } from './redisSuite.ts';
 
 const test = redisSuite('writes last');
@@ -149,6 +150,94 @@ test('a call that finds the list shorter than the ledger states is granted what 
       const granted = await ledger.take(50);
       assert.ok(granted <= 50 - count && granted >= 0, `${granted} beside ${count}`);
     }
+});
+
+test('after a call that could not write the ledger, no permit is granted again ahead of reservations', async ({
+  server,
+  connect,
+}) => {
+  await server.command('ACL', 'SETUSER', 'limited', 'reset', 'on', '>secret', '+@all', '~*');
+  const redis = connect({ username: 'limited', password: 'secret' });
+  const limits = {
+    fast: slidingWindow({ permits: 10, interval: 1000, resolution: 1 }),
+    slow: slidingWindow({ permits: 1, interval: 8000, resolution: 1 }),
+  };
+  let ms = start;
+  const [holder, ledger] = ['me', 'another'].map((clientId) =>
+    ledgerOf(redis, limits, { clientId, serverTime: () => ms * 1000 }),
+  );
+  const take = async () => (await ledger.decide([1, 0])).granted;
+  await holder.reserve([1, 1], { count: 2, maxWait: Infinity });
+  for (let i = 0; i < 9; i++) {
+    ms += 50;
+    assert.ok(await take());
+  }
+  // The first permit has expired. The call takes it out of the list.
+  ms += 551;
+  await server.command('ACL', 'SETUSER', 'limited', '-set');
+  assert.instance(await take().catch((error) => error), Error);
+  await server.command('ACL', 'SETUSER', 'limited', '+set');
+  let granted = 0;
+  for (let i = 0; i < 20; i++) granted += (await take()) ? 1 : 0;
+  assert.ok(granted <= 1, `${granted} beside nine in the last second`);
+});
+
+// To the client that made them, its reservations do not stand any more if it does not tell of them.
+for (const clientId of ['me', 'another'])
+  test(`a list that is missing or shorter frees no permit ahead of reservations, asked for by ${clientId}`, async ({
+    redis,
+  }) => {
+    const log = '{p:n}:log:fast';
+    const fast = slidingWindow({ permits: 30, interval: 40_000, resolution: 1 });
+    const slow = slidingWindow({ permits: 1, interval: 3000, resolution: 1 });
+    for (const [what, spoil] of [
+      ['missing', () => redis.del(log)],
+      ['without its first entry', () => redis.ltrim(log, 1, -1)],
+      ['without its last entry', () => redis.ltrim(log, 0, -2)],
+      ['without its last entries', () => redis.ltrim(log, 0, -4)],
+    ] as const)
+      for (const asked of [4, 40]) {
+        await redis.flushall();
+        let ms = start;
+        const [holder, ledger] = ['me', clientId].map((clientId) =>
+          ledgerOf(redis, { fast, slow }, { clientId, serverTime: () => ms * 1000 }),
+        );
+        /** Asks for so many permits, one by one. Returns the number of those that were granted. */
+        const take = async (count: number) => {
+          let taken = 0;
+          for (let i = 0; i < count; i++) taken += (await ledger.decide([1, 0])).granted ? 1 : 0;
+          return taken;
+        };
+        // One each three seconds, the last one after 57.
+        await holder.reserve([1, 1], { count: 20, maxWait: Infinity });
+        ms = start + 10;
+        await spoil();
+        const taken = await take(asked);
+        assert.ok(taken <= 29, `${what}: ${taken} beside the first one`);
+        ms = start + 60_000;
+        const later = await take(5);
+        // Those of the last reservation have expired.
+        ms = start + 97_001;
+        assert.equal(await ledger.peek(), [30 - later, 1], `${what}, after ${taken} and ${later}`);
+      }
+  });
+
+test('permits that were granted ahead of reservations of a lost list are not granted again', async ({
+  redis,
+}) => {
+  const fast = slidingWindow({ permits: 30, interval: 40_000, resolution: 1 });
+  const slow = slidingWindow({ permits: 1, interval: 3000, resolution: 1 });
+  let ms = start;
+  const [holder, other] = ['me', 'another'].map((clientId) =>
+    ledgerOf(redis, { fast, slow }, { clientId, serverTime: () => ms * 1000 }),
+  );
+  // The first one that needs both is more than an interval ahead.
+  await holder.reserve([0, 1], { count: 15, maxWait: Infinity });
+  await holder.reserve([1, 1], { count: 5, maxWait: Infinity });
+  ms += 10;
+  await redis.del('{p:n}:log:fast');
+  assert.ok((await holder.decide([20, 0])).granted);
+  assert.not((await other.decide([11, 0])).granted);
 });
 
 test('requests go on after the list was lost', async ({ redis }) => {

@@ -830,6 +830,42 @@ export const known = [
   },
   {
     area: 'scripts',
+    title: 'all permits of a lost list count as granted at the moment of the newest entry',
+    tests: ['test/redis/writesLast'],
+    changes: [
+      {
+        file: log,
+        find: '    state.coarsest = state.coarsest + state.openTime - state.oldest\n',
+        replace: '',
+      },
+    ],
+  },
+  {
+    area: 'scripts',
+    title: 'entries that were taken out before a list turned out to be lost count twice',
+    tests: ['test/redis/writesLast'],
+    changes: [
+      {
+        file: 'lua/limits/sliding-window.lua',
+        find: '        state.openTime, state.oldest, behind = last, last, {}\n',
+        replace: '',
+      },
+    ],
+  },
+  {
+    area: 'scripts',
+    title: 'a grant ahead of the reservations of a lost list counts as granted with these',
+    tests: ['test/redis/writesLast'],
+    changes: [
+      {
+        file: 'lua/limits/sliding-window.lua',
+        find: '        state.coarsest = state.coarsest + last - slot\n',
+        replace: '',
+      },
+    ],
+  },
+  {
+    area: 'scripts',
     title: 'each cut beside debts forgets as many entries, in both twins',
     tests: ['test/redis/debts'],
     changes: [

@@ -48,9 +48,11 @@ local function slidingLog()
     state.total, state.newest, state.under, state.oldest, state.openTime, state.openCount = 0, 0, 0, 0, 0, 0
   end
 
-  -- The list is not the one of this state. All of its permits now count until the newest entry expires.
+  -- The list is not the one of this state. All of its permits now count until the newest entry expires. Any of them may have been
+  -- granted as early as the oldest entry, so the newest one is a slot that begins there.
   local function collapse(state)
     dropList(state)
+    state.coarsest = state.coarsest + state.openTime - state.oldest
     state.openCount, state.oldest = state.total, state.openTime
   end
 
