@@ -34,7 +34,7 @@ do
       return freeFrom(ledger, instant, cost, t, horizon, requests) <= t
         and (free == t or freeFrom(ledger, instant, cost, free, horizon, requests) <= free)
     end
-    return t, free <= instant.now and 0 or t * 1000 - instant.us, function(most)
+    return t, free <= instant.now and 0 or math.min(t * 1000 - instant.us, MOST_WAIT), function(most)
       local count = 1
       while 2 * count <= most and fits(2 * count) do count = 2 * count end
       return count

@@ -16,7 +16,7 @@ if earlier then
     while remaining > 0 and not ordered and held < math.max(share, load) do
       local hole = holeFor and holeFor(ledger, math.max(now + 1, ledger.pausedUntil), math.huge, cost)
       if not hole then break end
-      local granted, wait = 1, hole.moment * 1000 - instant.us
+      local granted, wait = 1, math.min(hole.moment * 1000 - instant.us, MOST_WAIT)
       if gaps < MOST_GAPS and takeGap(ledger, instant, cost, hole) then
         gaps, wait = gaps + 1, 0
       elseif wait > run.maxWait then

@@ -103,7 +103,7 @@ if not earlier then
       else
         if hole then
           t = hole.moment
-          wait = t * 1000 - instant.us
+          wait = math.min(t * 1000 - instant.us, MOST_WAIT)
         end
         -- A request that may not wait never overtakes queued requests, even if its permits are free.
         if wait > run.maxWait or (left and run.maxWait == 0) then return answer(remaining, -2 - math.max(1000, wait)) end

@@ -385,4 +385,30 @@ test('a window that grants fewer permits than were searched for', async ({ redis
   await sameInBoth(redis, { startUs: 1_000_000, limits, steps }, [{ names: ['', 'b', 'c'], limits }]);
 });
 
+test('waits of more than 2^63 microseconds, ahead of a reservation and at a refunded one', async ({
+  redis,
+}) => {
+  const bucket: LimitSpec = { kind: 'tokenBucket', permits: 1, interval: 1e12, burst: 1 };
+  const owe = (permits: number[]) => Array<Step>(10).fill({ kind: 'owe', client: 0, permits });
+  const askFor = (client: number, cost: number[]): Step => ({
+    ...{ kind: 'reserve', client, horizon: 1000, held: 0 },
+    runs: [{ count: 1, cost, maxWait: Infinity }],
+  });
+  const picks = [{ place: 0, count: 1, parts: [100] }];
+  const histories: [LimitSpec[], Step[]][] = [
+    [
+      [bucket, bucket],
+      [...owe([1000, 1000]), ...owe([0, 1000]), askFor(0, [1, 1]), askFor(1, [1, 0])],
+    ],
+    [
+      [bucket],
+      [...owe([1000]), askFor(0, [1]), askFor(1, [1]), { kind: 'refund', client: 0, picks }, askFor(2, [1])],
+    ],
+  ];
+  for (const [limits, steps] of histories) {
+    const names = ['', 'b'].slice(0, limits.length);
+    await sameInBoth(redis, { startUs: 1_000_000, limits, steps }, [{ names, limits }]);
+  }
+});
+
 test.run();
