@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 import * as assert from 'uvu/assert';
-import { slidingWindow } from '../../src/limits/limit.ts';
+import { slidingWindow, tokenBucket } from '../../src/limits/limit.ts';
 import { debt } from '../../src/stores/store.ts';
 import { ledgerOf } from './ledgers.ts';
 import { redisSuite } from './redisSuite.ts';
@@ -40,6 +40,24 @@ test('a call with many reservations does work in proportion to their number, how
     costs[1] < 4 * costs[0],
     `${costs.map((cost) => (cost * 1e6).toFixed(1))} µs for each reservation`,
   );
+});
+
+test('reservations that wait for a slow limit are read by no later one, unless they still count then', async ({
+  redis,
+}) => {
+  const fast = slidingWindow({ permits: 10_000, interval: 1_000, resolution: 1 });
+  const slow = tokenBucket({ permits: 1, interval: 100 });
+  const [first, second] = ['first', 'second'].map((clientId) =>
+    ledgerOf(redis, { fast, slow }, { clientId, serverTime: () => 1.7e15 }),
+  );
+  for (const ledger of [first, second, first, second])
+    await ledger.reserve([1, 1], { count: 500, maxWait: Infinity });
+  assert.ok((await redis.llen('{p:n}:log:fast')) > 1900);
+  await redis.config('RESETSTAT');
+  const { segments } = await first.reserve([1, 1], { maxWait: Infinity });
+  assert.ok(segments[0].delay > 190_000);
+  const read = /cmdstat_lrange:calls=(\d+)/.exec(await redis.info('commandstats'));
+  assert.ok(Number(read?.[1] ?? 0) <= 2, `${read?.[1]} parts of the log`);
 });
 
 test('a wait of more microseconds than a reply can hold is the longest one that it can hold', async ({

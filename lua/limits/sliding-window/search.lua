@@ -44,9 +44,16 @@ local function slidingSearch(entry, lengthOf)
   end
 
   local function fit(state, now, t, n)
-    -- For a moment ahead, the search of `earliest` ended near the first entry that still counts.
-    if state.fitAt == 0 and t > now then state.fitAt, state.fitted = state.needAt, state.needed end
-    local index, fitted, len, gone = state.fitAt, state.fitted, state.len, t - state.interval
+    local gone = t - state.interval
+    if state.fitAt == 0 and t > now then
+      -- For a moment ahead, the search of `earliest` ended near the first entry that still counts. If it has passed none, as there
+      -- are permits for all requests, most of the entries may have expired by then.
+      state.fitAt, state.fitted = state.needAt, state.needed
+      if state.needAt == 0 and state.oldest <= gone and t >= state.newest then
+        state.fitAt, state.fitted = lengthOf(state), state.total
+      end
+    end
+    local index, fitted, len = state.fitAt, state.fitted, state.len
     while index > 0 do
       local time, count = entry(state, index - 1)
       if state.len ~= len then return fit(state, now, t, n) end
