@@ -60,6 +60,25 @@ test('reservations that wait for a slow limit are read by no later one, unless t
   assert.ok(Number(read?.[1] ?? 0) <= 2, `${read?.[1]} parts of the log`);
 });
 
+test('a log of two intervals is not too long for a request of nearly all permits', async ({ redis }) => {
+  const window = slidingWindow({ permits: 3000, interval: 10_000, resolution: 1 });
+  let ms = 1.7e12;
+  const [first, second] = ['first', 'second'].map((clientId) =>
+    ledgerOf(redis, { '': window }, { clientId, serverTime: () => ms * 1000 }),
+  );
+  for (let i = 0; i < 2850; i++) {
+    // From the 2,048th entry on, they are ten milliseconds apart.
+    ms += i < 2048 ? 1 : 9.9;
+    assert.ok((await first.decide([1])).granted);
+  }
+  assert.ok((await first.decide([150])).granted);
+  for (let i = 0; i < 3; i++)
+    for (const ledger of [first, second]) await ledger.reserve([1], { count: 480, maxWait: Infinity });
+  assert.ok((await redis.llen('{p:n}:log:')) > 3328);
+  const { segments } = await first.reserve([[1], [2999]], { maxWait: Infinity });
+  assert.ok(segments.every(({ delay }) => delay > 0));
+});
+
 test('a wait of more microseconds than a reply can hold is the longest one that it can hold', async ({
   redis,
 }) => {

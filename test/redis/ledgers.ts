@@ -7,7 +7,11 @@ import { openRedisLedger } from '../support/redisLedger.ts';
 
 /** A ledger of named limits, with promises. */
 export interface PromiseLedger {
-  reserve(cost: Cost, options?: { count?: number; maxWait?: number; held?: number }): Promise<ReserveReply>;
+  /** Makes so many requests of a cost, or of each of several. */
+  reserve(
+    cost: Cost | readonly Cost[],
+    options?: { count?: number; maxWait?: number; held?: number },
+  ): Promise<ReserveReply>;
   refund(refunds: readonly Refund[], sequence: number): Promise<RefundReply>;
   decide(cost: Cost): Promise<DecideReply>;
   peek(): Promise<number[]>;
@@ -22,9 +26,10 @@ export function ledgerOf(
   const ledger = openRedisLedger(config, scriptsOf(redis), serverTime);
   return {
     reserve: (cost, { count = 1, maxWait = 0, held = 0 } = {}) =>
-      answer((reply) =>
-        ledger.reserve({ runs: [{ count, cost, maxWait }], horizon: 1e9, held, epoch: 0 }, reply),
-      ),
+      answer((reply) => {
+        const runs = costsOf(cost).map((cost) => ({ count, cost, maxWait }));
+        ledger.reserve({ runs, horizon: 1e9, held, epoch: 0 }, reply);
+      }),
     refund: (refunds, sequence) => answer((reply) => ledger.refund(refunds, sequence, reply)),
     decide: (cost) => answer((reply) => ledger.decide(cost, reply)),
     peek: () => answer((reply) => ledger.peek(reply)),
@@ -50,3 +55,7 @@ export const operations: [keyof Ledger, (ledger: PromiseLedger) => Promise<unkno
   ['decide', (ledger) => ledger.decide([1])],
   ['peek', (ledger) => ledger.peek()],
 ];
+
+function costsOf(cost: Cost | readonly Cost[]): readonly Cost[] {
+  return Array.isArray(cost[0]) ? (cost as readonly Cost[]) : [cost as Cost];
+}

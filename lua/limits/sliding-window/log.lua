@@ -14,8 +14,8 @@ local function slidingLog()
   -- Entries that are read together: most calls need the first few only, the others nearly all.
   local CHUNK, LONG_CHUNK = 16, 128
   -- The most entries that a script reads for each limit: its time stays within milliseconds whatever the list holds.
-  -- The entries of one interval are fewer: MOST_ENTRIES, and a thousand.
-  local READ_LIMIT = 3328 * (#KEYS - 3)
+  -- Those of two intervals, which a request for nearly all permits may pass, are fewer: MOST_ENTRIES, and two thousand.
+  local READ_LIMIT = 4352 * (#KEYS - 3)
   local entriesRead = 0
 
   -- A call with many reservations asks repeatedly how far the log has to empty. Each search continues where
