@@ -114,40 +114,50 @@ local function tokenBucket()
     state.sameSince = math.min(state.sameSince, math.max(now + 1, last) + 1)
   end
 
+  -- How many units of a grant at `t` come back to a level that counts the grants up to `last`.
+  local function backOf(state, now, t, n, level, last)
+    local cost, taken = n * state.interval, state.burst * state.interval - level
+    local room = roomAfter(state, now, t, n, taken, last)
+    if t >= state.sameSince then
+      -- At most this much was or will be refilled since `t`, up to now or that moment. No more than that can overflow, so the rest
+      -- of the cost has room.
+      room = math.max(room, cost - (math.max(now, last) - t + 1) * state.permits)
+    end
+    return math.max(0, math.min(cost, room, taken))
+  end
+
   function algebra.refund(state, now, t, n)
     local newest = newestIn(state)
     if t > newest then return 0 end
-    local cap, cost = state.burst * state.interval, n * state.interval
-    local present, isAhead = presentAt(state, now), t > chargedTo(state, now)
-    local room = roomAfter(state, now, t, n, cap - state.units)
-    if t >= state.sameSince then
-      -- At most this much was or will be refilled since `t`, up to now or the newest reservation. No more
-      -- than that can overflow, so the rest of the cost has room.
-      room = math.max(room, cost - (math.max(now, newest) - t + 1) * state.permits)
-    end
-    local back = math.max(0, math.min(cost, room, cap - state.units))
+    local present, charged = presentAt(state, now), chargedTo(state, now)
+    local back, backNow = backOf(state, now, t, n, state.units, newest), 0
+    -- Refill that is lost before a reservation is no room for what was granted before.
+    if t <= charged then backNow = backOf(state, now, t, n, present, math.min(newest, charged)) end
     state.units = state.units + back
     leave(state, t, n)
     -- A reservation that was charged when the rate changed is owed no longer.
     if t > math.max(now, state.unsureUntil) and t < state.sameSince then
-      state.owedUntil = math.max(0, state.owedUntil - math.floor(cost / state.permits))
+      state.owedUntil = math.max(0, state.owedUntil - math.floor(n * state.interval / state.permits))
     end
     -- The refill that was lost while the reservation waited for a pause or another limit comes back.
     if t > now then raiseLevel(state, now, newestIn(state)) end
-    setPresent(state, now, present + (isAhead and 0 or back))
+    setPresent(state, now, present + backNow)
     return back / state.interval
   end
 
   function algebra.release(state, now, at, n)
-    local cap = state.burst * state.interval
-    local reserved = heldAfter(state, at) * state.interval
-    local ahead = math.max(0, newestIn(state) - at) * state.permits
-    local taken = math.max(0, cap - state.units - reserved)
-    local back = math.max(0, math.min(n * state.interval, taken) - ahead)
-    local present = presentAt(state, now)
+    local newest, reserved, interval = newestIn(state), heldAfter(state, at), state.interval
+    -- Of a level that counts so many reserved permits, up to `last`.
+    local function backTo(level, held, last)
+      local lost = held > 0 and (last - at) * state.permits or 0
+      return math.max(0, math.min(n * interval, state.burst * interval - level - held * interval) - lost)
+    end
+    local present, back = presentAt(state, now), backTo(state.units, reserved, newest)
+    local last = math.min(newest, chargedTo(state, now))
+    local backNow = backTo(present, reserved - heldAhead(state, now), last)
     state.units = state.units + back
-    setPresent(state, now, present + back)
-    return back / state.interval
+    setPresent(state, now, present + backNow)
+    return back / interval
   end
 
   -- Forgets reservations later than a moment.

@@ -2,7 +2,7 @@ import { type BucketHistory, closed, type FormerRefill, type Refill, type Step }
 
 /**
  * A lower bound of the room in the bucket just before each grant that followed `n` permits granted at `t`, in
- * units. `taken` are the units taken now.
+ * units. `taken` are the units taken now: by all grants, or by those that begin up to `last`.
  */
 export function roomAfter(
   history: BucketHistory,
@@ -11,6 +11,7 @@ export function roomAfter(
   n: number,
   taken: number,
   { permits, interval }: Refill,
+  last = Infinity,
 ): number {
   const { lastAt, sameSince, former } = history;
   // Units of refill since a moment; negative if the moment is ahead.
@@ -23,6 +24,7 @@ export function roomAfter(
   let room = Infinity;
   for (let step: Step | undefined = history; step; step = step.earlier) {
     const { since, until, held } = step;
+    if (since > last) continue;
     if (t > until) return room;
     if (t >= since && step === history && lastAt >= closed) return room;
     const others = t >= since ? held - n : held;

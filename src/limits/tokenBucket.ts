@@ -103,15 +103,10 @@ export const tokenBucketAlgebra: Algebra<TokenBucket, TokenBucketState> = {
     const { permits, interval } = state;
     const cost = n * interval;
     const present = presentAt(state, now);
-    const isAhead = t > chargedTo(state, now);
-    // At most this much was or will be refilled since `t`, up to now or the newest reservation. No more than
-    // that can overflow, so the rest of the cost has room.
-    const ran = (Math.max(now, newest) - t + 1) * permits;
-    const room = Math.max(
-      roomAfter(state, now, t, n, capOf(state) - state.units, state),
-      t >= state.sameSince ? cost - ran : 0,
-    );
-    const back = Math.max(0, Math.min(cost, room, capOf(state) - state.units));
+    const charged = chargedTo(state, now);
+    const back = backOf(state, now, t, n, state.units, newest);
+    // Refill that is lost before a reservation is no room for what was granted before.
+    const backNow = t > charged ? 0 : backOf(state, now, t, n, present, Math.min(newest, charged));
     state.units += back;
     leave(state, t, n);
     // A reservation that was charged when the rate changed is owed no longer.
@@ -119,19 +114,25 @@ export const tokenBucketAlgebra: Algebra<TokenBucket, TokenBucketState> = {
       state.owedUntil = Math.max(0, state.owedUntil - Math.floor(cost / permits));
     // The refill that was lost while the reservation waited for a pause or another limit comes back.
     if (t > now) raiseLevel(state, now, newestIn(state));
-    setPresent(state, now, present + (isAhead ? 0 : back));
+    setPresent(state, now, present + backNow);
     return back / interval;
   },
 
   release(state, now, at, n) {
     const { permits, interval, units } = state;
-    const reserved = heldAfter(state, at) * interval;
-    const ahead = Math.max(0, newestIn(state) - at) * permits;
-    const taken = Math.max(0, capOf(state) - units - reserved);
-    const back = Math.max(0, Math.min(n * interval, taken) - ahead);
+    const newest = newestIn(state);
+    const reserved = heldAfter(state, at);
+    // Of a level that counts so many reserved permits, up to `last`.
+    const backTo = (level: number, held: number, last: number) => {
+      const lost = held > 0 ? (last - at) * permits : 0;
+      return Math.max(0, Math.min(n * interval, capOf(state) - level - held * interval) - lost);
+    };
     const present = presentAt(state, now);
+    const back = backTo(units, reserved, newest);
+    const last = Math.min(newest, chargedTo(state, now));
+    const backNow = backTo(present, reserved - heldAhead(state, now), last);
     state.units += back;
-    setPresent(state, now, present + back);
+    setPresent(state, now, present + backNow);
     return back / interval;
   },
 
@@ -221,6 +222,27 @@ function charge(state: TokenBucketState, now: number, t: number, n: number, isKe
   state.units = level - (moment - now) * state.permits - n * state.interval;
   state.ts = now;
   if (!isKept || !keep(state, t, n)) join(state, now, moment, t, n);
+}
+
+/** How many units of a grant at `t` come back to a level that counts the grants up to `last`. */
+function backOf(
+  state: TokenBucketState,
+  now: number,
+  t: number,
+  n: number,
+  level: number,
+  last: number,
+): number {
+  const cost = n * state.interval;
+  const taken = capOf(state) - level;
+  // At most this much was or will be refilled since `t`, up to now or that moment. No more than that can overflow, so the rest of
+  // the cost has room.
+  const ran = (Math.max(now, last) - t + 1) * state.permits;
+  const room = Math.max(
+    roomAfter(state, now, t, n, taken, state, last),
+    t >= state.sameSince ? cost - ran : 0,
+  );
+  return Math.max(0, Math.min(cost, room, taken));
 }
 
 /** The units that are in the bucket for requests ahead of the reservations: a lower bound. */

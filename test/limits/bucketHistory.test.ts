@@ -285,6 +285,19 @@ test('what a bucket has ahead of a far reservation is granted, as it is full unt
   assert.is(algebra.available(state, 61_000, 61_000), 9);
 });
 
+test('what comes back to a bucket ahead of a far reservation is granted, also if it is full until then without it', () => {
+  const state = bucketAfter({ permits: 100, interval: 1000, burst: 10 }, [1000, 8]);
+  algebra.commit(state, 1000, 61_000, 1);
+  algebra.roll(state, 1010, 0);
+  assert.is(algebra.freeBefore(state, 1010, 3), 1010);
+  assert.is(algebra.freeBefore(state, 1010, 4), 1020);
+  algebra.refund(state, 1010, 1000, 5);
+  assert.is(algebra.freeBefore(state, 1010, 8), 1010);
+  assert.is(algebra.freeBefore(state, 1010, 9), 1020);
+  algebra.release(state, 1010, 1010, 2);
+  assert.is(algebra.freeBefore(state, 1010, 10), 1010);
+});
+
 test('a reservation for the next millisecond does not hide what a bucket has ahead of a far one', () => {
   const state = bucketAfter({ permits: 700, interval: 1000, burst: 10 }, [1000, 10]);
   algebra.commit(state, 1000, 61_000, 1);

@@ -116,6 +116,32 @@ test('a step of the clock that moves the end of a pause does not lift it: reserv
   });
 });
 
+test('what comes back to a bucket ahead of a far reservation has room there', () => {
+  const reserve = { kind: 'reserve', client: 0, horizon: 0, held: 0 } as const;
+  const refund = {
+    ...({ kind: 'refund', client: 2 } as const),
+    picks: [{ place: 0, count: 1, parts: [100, 100] }],
+  } as const;
+  neverOver({
+    startUs: 1_700_000_000_000_000,
+    limits: [
+      { kind: 'fixedWindow', permits: 1, interval: 100, align: 'first' },
+      { kind: 'tokenBucket', permits: 6, interval: 50, burst: 5 },
+    ],
+    steps: [
+      { ...reserve, runs: [{ count: 1, cost: [1, 0], maxWait: 0 }] },
+      { ...reserve, client: 2, runs: [{ count: 2, cost: [0, 2], maxWait: 0 }] },
+      { ...reserve, runs: [{ count: 1, cost: [1, 1], maxWait: Infinity }] },
+      { kind: 'advance', us: 32_001 },
+      { ...reserve, runs: [{ count: 1, cost: [0, 1], maxWait: 0 }] },
+      { kind: 'advance', us: 1000 },
+      refund,
+      { kind: 'batch', client: 2, parts: [{ kind: 'owe', client: 2, permits: [0, 1] }, refund] },
+      { ...reserve, runs: [{ count: 1, cost: [0, 5], maxWait: Infinity }] },
+    ],
+  });
+});
+
 test('a window on the clock follows the new time if its ledger was forgotten before a step', () => {
   const window = { kind: 'fixedWindow', permits: 1, interval: 21_000, align: 'epoch' } as const;
   const reserve = { kind: 'reserve', client: 0, horizon: 0, held: 0 } as const;

@@ -1825,6 +1825,23 @@ export const known = [
     ],
   },
   {
+    area: 'scripts',
+    title: 'refill that is lost before a reservation is room for earlier grants, in both twins',
+    tests: ['test/properties/neverOver'],
+    changes: [
+      {
+        file: 'src/limits/tokenBucket.ts',
+        find: 'backOf(state, now, t, n, present, Math.min(newest, charged))',
+        replace: 'back',
+      },
+      {
+        file: 'lua/limits/token-bucket.lua',
+        find: 'backOf(state, now, t, n, present, math.min(newest, charged))',
+        replace: 'back',
+      },
+    ],
+  },
+  {
     area: 'limits',
     title: 'a window ahead of reservations forgets the present one, in memory',
     tests: ['test/limits/freeBefore'],

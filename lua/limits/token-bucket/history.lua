@@ -42,20 +42,22 @@ local function bucketHistory()
   end
 
   -- A lower bound, in units, of the room in the bucket just before each grant that followed `n` permits
-  -- granted at `t`. `taken` are the units taken now.
-  local function roomAfter(state, now, t, n, taken)
+  -- granted at `t`. `taken` are the units taken now: by all grants, or by those that begin up to `last`.
+  local function roomAfter(state, now, t, n, taken, last)
     local later, room = 0, math.huge
     for i, step in ipairs(state.steps) do
-      if t > step.stop then return room end
-      if t >= step.since and i == 1 and state.lastAt >= CLOSED then return room end
-      local others = t >= step.since and step.held - n or step.held
-      later = later + others
-      if others > 0 then
-        -- A reservation is made for a whole millisecond, so the level before it may exceed the capacity.
-        local brim = step.stop > now and state.permits - 1 or 0
-        room = math.min(room, taken + refillSince(state, now, step.stop) - later * state.interval + brim)
+      if not last or step.since <= last then
+        if t > step.stop then return room end
+        if t >= step.since and i == 1 and state.lastAt >= CLOSED then return room end
+        local others = t >= step.since and step.held - n or step.held
+        later = later + others
+        if others > 0 then
+          -- A reservation is made for a whole millisecond, so the level before it may exceed the capacity.
+          local brim = step.stop > now and state.permits - 1 or 0
+          room = math.min(room, taken + refillSince(state, now, step.stop) - later * state.interval + brim)
+        end
+        if t >= step.since then return room end
       end
-      if t >= step.since then return room end
     end
     return 0
   end
