@@ -56,7 +56,7 @@ if wait > 0 and #cost > 1 then
 end
 -- A request that does not wait must not overtake clients that wait.
 local turns, inOrder = false, false
-if paced then turns, inOrder = orderOf(ledger, others) end
+if paced then turns, inOrder = orderOf(ledger, others, { { cost = cost } }) end
 if (turns or inOrder) and loadOf(ledger, cost) > 0 then
   local delay, _, isFirst = turnOf(ledger, ARGV[2]:sub(2), now)
   if not isFirst then wait = math.max(wait, math.ceil(delay * 1000)) end

@@ -138,12 +138,31 @@ do
     return not hasKind(ledger, 'f') or largest * math.max(LEAST_REQUESTS, contenders * LEAST_GRANTED) <= shortestInterval(ledger)
   end
 
-  -- Whether contenders take turns, and else whether they wait in order: if neither is needed, they wait for their
-  -- reservations.
-  function orderOf(ledger, contenders)
-    local turns = takeTurns(ledger)
-    if areFew(ledger, contenders) and not (turns and goFirst(ledger, contenders)) then return false, true end
-    return turns, not turns and areRare(ledger)
+  -- Whether a limit at a place is needed by a request.
+  local function isNeeded(requests, i)
+    for _, request in ipairs(requests) do
+      if request.cost[i] > 0 then return true end
+    end
+    return false
+  end
+
+  -- Whether contenders with these requests take turns, and else whether they wait in order: if neither is needed, they wait for
+  -- their reservations.
+  function orderOf(ledger, contenders, requests)
+    local all, needed = ledger.limits, {}
+    for i = 1, #all do
+      if isNeeded(requests, i) then needed[#needed + 1] = all[i] end
+    end
+    -- A rare limit would have those wait in order that do not need it.
+    if needed[1] then ledger.limits = needed end
+    local turns, inOrder = takeTurns(ledger), false
+    if areFew(ledger, contenders) and not (turns and goFirst(ledger, contenders)) then
+      turns, inOrder = false, true
+    elseif not turns then
+      inOrder = areRare(ledger)
+    end
+    ledger.limits = all
+    return turns, inOrder
   end
 
   -- Whether so many permits are refunded that turns may begin.

@@ -27,7 +27,7 @@ local share = shareOf(ledger, horizon, contenders, now)
 -- Whether clients wait in order, and whether they take turns. If so: the turn of this one, see `turnOf`. A client that does
 -- not wait is no contender, but it must not overtake clients that wait without reservations.
 local turns, inOrder, delay, expected, isFirst, barred = false, false, 0, 0, true, false
-if contenders > 1 or (paced and not waits) then turns, inOrder = orderOf(ledger, contenders) end
+if contenders > 1 or (paced and not waits) then turns, inOrder = orderOf(ledger, contenders, runs) end
 local ordered = inOrder or turns
 if ordered then delay, expected, isFirst, barred = turnOf(ledger, client, now, inOrder) end
 boundFrontiers(ledger, now)

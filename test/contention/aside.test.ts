@@ -142,4 +142,25 @@ test('no limit of a record is exceeded, whichever of its limits clients need', (
   }
 });
 
+// Of windows, more stays unused than without the first client: what comes back is not granted behind the next reservations.
+for (const [title, first, least] of [
+  ['a token bucket', tokenBucket(fast), 0.95],
+  ['a sliding window', slidingWindow(fast), 0.72],
+  ['a fixed window', fixedWindow(fast), 0.66],
+  ['a window on the clock', fixedWindow({ ...fast, align: 'epoch' }), 0.7],
+] as const)
+  test(`two clients that refund much of ${title} use it beside one that waits for a rare limit`, () => {
+    const limits = [first, slidingWindow({ permits: 60, interval: 60_000, resolution: 1 })];
+    const one = { ...waits, waiting: 20, costs: [[1, 0]], refund: 0.6 };
+    const clients = [{ ...waits, waiting: 3, costs: [[1, 1]] }, one, one];
+    const { kept, calls, granted } = contend({
+      ...{ limits, clients, roundTrip: 2, warmUp: 10_000, span: 60_000, fade: 1000, seed: 1 },
+    });
+    const used = kept.reduce((sum, [n]) => sum + n, 0) / (60 * fast.permits);
+    assert.ok(used >= least, `${used} of the fast limit`);
+    assert.ok(kept[0][1] >= 0.8 * 60, `${kept[0][1]} permits of the slow limit`);
+    assert.ok(jain(kept.slice(1).map(([n]) => n)) >= 0.95, `${kept}`);
+    assert.ok(calls <= 1.2 * granted, `${calls} calls for ${granted} grants`);
+  });
+
 test.run();

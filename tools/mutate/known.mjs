@@ -1842,6 +1842,19 @@ export const known = [
     ],
   },
   {
+    area: 'scripts',
+    title: 'a rare limit has those wait in order that do not need it, in both twins',
+    tests: ['test/contention/aside'],
+    changes: [
+      {
+        file: memory('order'),
+        find: 'const ledger = neededBy(all, requests)',
+        replace: 'const ledger = all',
+      },
+      { file: 'lua/ledger/order.lua', find: 'if needed[1] then ledger.limits = needed end', replace: '' },
+    ],
+  },
+  {
     area: 'limits',
     title: 'a window ahead of reservations forgets the present one, in memory',
     tests: ['test/limits/freeBefore'],

@@ -34,7 +34,7 @@ export function decide(
   const ahead = mayPass ? offerAhead(ledger, instant, cost, stride, after, behind.t, 0) : undefined;
   let { t, wait } = ahead ?? behind;
   // A request that does not wait must not overtake clients that wait.
-  if (paced && orderOf(ledger, others) && loadOf(ledger, cost) > 0) {
+  if (paced && orderOf(ledger, others, [{ cost }]) && loadOf(ledger, cost) > 0) {
     const { isFirst, delay } = turnOf(ledger, client, now);
     if (!isFirst) wait = Math.max(wait, Math.ceil(delay * 1000));
   }

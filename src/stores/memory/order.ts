@@ -1,6 +1,6 @@
 import { isShort, isSlow, mostLoad, shortestInterval, slowRequest } from '../../limits/load.ts';
 import type { TokenBucketState } from '../../limits/tokenBucket.ts';
-import { noticePeriod } from '../store.ts';
+import { noticePeriod, type Run } from '../store.ts';
 import type { LedgerState } from './ledgerState.ts';
 import { newestOf } from './offer.ts';
 import {
@@ -141,8 +141,22 @@ function isSmall(ledger: LedgerState, limit: TokenBucketState, contenders: numbe
   return limit.burst * limit.interval < limit.permits * load * requests;
 }
 
-/** How contenders wait if many permits are refunded: in turns, in order, or, if neither is needed, for their reservations. */
-export function orderOf(ledger: LedgerState, contenders: number): 'turns' | 'order' | undefined {
+/** The ledger with the limits alone that requests need: a rare one would have those wait in order that do not need it. */
+function neededBy(ledger: LedgerState, requests: readonly Pick<Run, 'cost'>[]): LedgerState {
+  const limits = ledger.limits.filter((_, i) => requests.some(({ cost }) => cost[i] > 0));
+  return limits.length > 0 && limits.length < ledger.limits.length ? { ...ledger, limits } : ledger;
+}
+
+/**
+ * How contenders with these requests wait if many permits are refunded: in turns, in order, or, if neither is needed, for their
+ * reservations.
+ */
+export function orderOf(
+  all: LedgerState,
+  contenders: number,
+  requests: readonly Pick<Run, 'cost'>[],
+): 'turns' | 'order' | undefined {
+  const ledger = neededBy(all, requests);
   const takesTurns = takeTurns(ledger);
   if (areFew(ledger, contenders) && !(takesTurns && goFirst(ledger, contenders))) return 'order';
   if (takesTurns) return 'turns';

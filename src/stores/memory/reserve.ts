@@ -40,7 +40,7 @@ export function reserve(
   const paced = contenders > 1 || now < ledger.pacedUntil;
   // A client that does not wait is no contender, but it must not overtake clients that wait without reservations.
   const isOrdered = contenders > 1 || (paced && !waits);
-  const order = isOrdered ? orderOf(ledger, contenders) : undefined;
+  const order = isOrdered ? orderOf(ledger, contenders, request.runs) : undefined;
   const takesTurns = order === 'turns';
   boundFrontiers(ledger, now);
   const reserved: Reservations = {
