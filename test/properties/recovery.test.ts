@@ -17,7 +17,8 @@ function refundAllOf(client: number): Step {
 function recoveryOf(limit: LimitSpec): number {
   if (limit.kind === 'slidingWindow') return limit.interval + limit.resolution;
   if (limit.kind === 'fixedWindow') return limit.interval;
-  return Math.ceil((limit.burst * limit.interval) / limit.permits);
+  // A grant ahead of reservations is recorded up to a millisecond late, and what is refilled until then may have no room.
+  return Math.ceil((limit.burst * limit.interval) / limit.permits) + 1;
 }
 
 const still = { stepsBack: false };
