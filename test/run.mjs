@@ -1,7 +1,7 @@
 // `npm test` runs every `*.test.ts`, or the files whose path matches a pattern (`npm test -- limits 'redis/.*Lua'`).
 //
 // --slow   runs only the files of the folder `slow`, which are left out otherwise, and all `cases` of the other files, of which
-//          an eleventh is tried otherwise: `npm run test:slow`
+//          a seventeenth is tried otherwise: `npm run test:slow`
 // --long   runs the files with random values repeatedly, each time with a new random seed: `npm run test:long`
 // --times  prints the time of each file at the end, the most processor time first
 // --bail   ends at the first file that fails
@@ -30,7 +30,7 @@ const fetches = /\bfetch\(/;
 /** The time limit of a file, in ms. */
 const limit = 15 * 60_000;
 /** The number of processes at a time: more than two processors, since tests mostly wait. */
-const workers = Number(process.env.SLUICE_WORKERS ?? 5);
+const workers = Number(process.env.SLUICE_WORKERS ?? 6);
 
 const flags = new Set(process.argv.slice(2).filter((arg) => arg.startsWith('--')));
 const patterns = process.argv
