@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { batch, cancel, owe, peek, refund, resend, sliced, stepBack } from './history.ts';
-import { client } from './requests.ts';
-import { type LimitSpec, mostOf, record } from './specs.ts';
+import { client, costOf } from './requests.ts';
+import { type LimitSpec, record } from './specs.ts';
 import type { History, Step } from './steps.ts';
 
 function limitOf(permits: fc.Arbitrary<number>, interval: fc.Arbitrary<number>): fc.Arbitrary<LimitSpec> {
@@ -78,10 +78,7 @@ export const differentNeeds: fc.Arbitrary<History> = record({
   const limits = isFirst ? [slow, ...fast] : [...fast, slow];
   const costFor = (needs: { fast: number; other: number; slow: number }) => {
     const others = [needs.fast, needs.other].slice(0, fast.length);
-    const permits = (isFirst ? [needs.slow, ...others] : [...others, needs.slow]).map((n, i) =>
-      Math.min(n, mostOf(limits[i])),
-    );
-    return permits.some((n) => n > 0) ? permits : limits.map((_, i) => (i === 0 ? 1 : 0));
+    return costOf(isFirst ? [needs.slow, ...others] : [...others, needs.slow], limits);
   };
   return {
     startUs: 1_700_000_000_000_000,
