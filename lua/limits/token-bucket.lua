@@ -130,9 +130,11 @@ local function tokenBucket()
     local newest = newestIn(state)
     if t > newest then return 0 end
     local present, charged = presentAt(state, now), chargedTo(state, now)
-    local back, backNow = backOf(state, now, t, n, state.units, newest), 0
-    -- Refill that is lost before a reservation is no room for what was granted before.
-    if t <= charged then backNow = backOf(state, now, t, n, present, math.min(newest, charged)) end
+    local back = backOf(state, now, t, n, state.units, newest)
+    -- Refill that is lost before a reservation is no room for what was granted before. Without one, the levels are the same.
+    local last = math.min(newest, charged)
+    local backNow = not state.present and last == newest and back
+      or t <= charged and backOf(state, now, t, n, present, last) or 0
     state.units = state.units + back
     leave(state, t, n)
     -- A reservation that was charged when the rate changed is owed no longer.

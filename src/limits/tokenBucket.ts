@@ -105,8 +105,10 @@ export const tokenBucketAlgebra: Algebra<TokenBucket, TokenBucketState> = {
     const present = presentAt(state, now);
     const charged = chargedTo(state, now);
     const back = backOf(state, now, t, n, state.units, newest);
-    // Refill that is lost before a reservation is no room for what was granted before.
-    const backNow = t > charged ? 0 : backOf(state, now, t, n, present, Math.min(newest, charged));
+    // Refill that is lost before a reservation is no room for what was granted before. Without one, the levels are the same.
+    const last = Math.min(newest, charged);
+    const isSame = state.present === undefined && last === newest;
+    const backNow = isSame ? back : t <= charged ? backOf(state, now, t, n, present, last) : 0;
     state.units += back;
     leave(state, t, n);
     // A reservation that was charged when the rate changed is owed no longer.

@@ -1831,12 +1831,12 @@ export const known = [
     changes: [
       {
         file: 'src/limits/tokenBucket.ts',
-        find: 'backOf(state, now, t, n, present, Math.min(newest, charged))',
+        find: 'backOf(state, now, t, n, present, last)',
         replace: 'back',
       },
       {
         file: 'lua/limits/token-bucket.lua',
-        find: 'backOf(state, now, t, n, present, math.min(newest, charged))',
+        find: 'backOf(state, now, t, n, present, last)',
         replace: 'back',
       },
     ],
